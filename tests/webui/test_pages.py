@@ -47,6 +47,23 @@ async def test_the_overview_draws_kinds_strength_tokens_and_times(owner, service
     assert all(each["aria-label"] for each in drawn)
 
 
+async def test_the_overview_begins_with_what_was_learned_and_recalled(owner, service):
+    asked = "猫叫什么？"
+    await service.recall.remind(service.view_as.asker(ZHANG, "", "life_advisor"), asked)
+    page = await see(owner, "/")
+    newest, *_ = (await service.library.browse()).items
+    places = [page.text.find(text) for text in (newest.fact.statement, asked, "一切正常")]
+    assert -1 not in places
+    assert places == sorted(places)
+    (works,) = page.all("details", id="works")
+    assert "open" not in works
+    service.problems["hook"] = "小测试"
+    page = await see(owner, "/")
+    assert "open" in page.all("details", id="works")[0]
+    assert "有地方要看看" in page.text
+    del service.problems["hook"]
+
+
 @pytest.mark.parametrize(("language", "name"), [("zh", "小林"), ("en", "Lin")])
 async def test_an_empty_memory_is_shown_with_a_sample(tmp_path, language, name):
     async with (

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query
 from pydantic import Field
 from starlette.responses import Response
 
-from ..core import errors, library
+from ..core import errors, library, queries
 from ..guard import local_path
 from ..listing import ChangeQuery, Id, RecordQuery
 from ..rendering import Memory, Visit, or_back
@@ -20,6 +20,8 @@ RECENT = 60
 """Reminders of which is drawn how long they took."""
 SOON = 30
 """Days of the forecast."""
+NEWEST = 6
+"""Facts that were learned last, and of what was recalled last, that are told."""
 NEAR = 6
 """Messages shown before and after one."""
 MAX_NEAR = 96
@@ -34,15 +36,18 @@ routes = APIRouter()
 
 @routes.get("/")
 async def overview(memory: Memory, visit: Visit) -> Response:
-    """Counts, growth, health, what fades soon."""
+    """What was learned and recalled last, counts, growth, what fades soon, health."""
     (forecast,) = await memory.upkeep.preview(days=(SOON,), limit=5)
+    recalls = memory.recall.traces.recent()[:RECENT]
     return visit.render(
         "overview.html",
         health=await memory.health(),
         sample=await sample_run(memory),
         growth=await memory.conversations.growth(DAYS),
         tokens=memory.spending.daily(),
-        recalls=[each.timing.get("total", 0.0) for each in memory.recall.traces.recent()[:RECENT]],
+        recalls=[each.timing.get("total", 0.0) for each in recalls],
+        last=recalls[0] if recalls else None,
+        newest=(await memory.library.browse(queries.FactFilter(limit=NEWEST))).items,
         known=await memory.library.overview(),
         forecast=forecast,
         backups=(await memory.backups.list())[:1],

@@ -32,10 +32,12 @@ async function show() {
   }
   next = Date.now() + REST;
   const focus = part().contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
+  const open = [...part().querySelectorAll("details[id][open]")].map(({ id }) => id);
   try {
     const page = await read(location.href);
     replace(page, [...document.querySelectorAll("[data-live]")].map(({ id }) => id));
     shown = counts(page);
+    for (const id of open) document.getElementById(id)?.setAttribute("open", "");
   } catch {
     return; // stopped again: shown when the server is next heard of
   }
