@@ -16,6 +16,7 @@ from typing import Any
 
 from tests.e2e.harness import (
     CHAT_PROVIDER_ID,
+    DASHBOARD_USER,
     AstrBotInstance,
     FakeOpenAI,
     free_port,
@@ -111,6 +112,15 @@ class DemoAstrBot(AstrBotInstance):
             values = json.loads(path.read_text(encoding="utf-8-sig"))
         values |= {"webui_port": self.memory_port, "webui_key": self.key}
         path.write_text(json.dumps(values, ensure_ascii=False, indent=2), encoding="utf-8")
+
+    async def start(self) -> None:
+        """As usual; AstrBot asks nobody for another password, which it does of a given one."""
+        await super().start()
+        if self.is_new:
+            account = {"username": DASHBOARD_USER, "password": self.password}
+            account["confirm_password"] = self.password
+            await self.api("POST", "/api/auth/setup-authenticated", json=account)
+            await self.login()
 
     def _base_config(self) -> dict[str, Any]:
         config = super()._base_config()
