@@ -318,3 +318,25 @@ async def test_what_a_long_list_does_not_hold_is_found(visit: Opener) -> None:
     await field.fill(f"藏书{BULK - 1:04d}")
     await seen.page.get_by_role("option", name=f"藏书{BULK - 1:04d}").click()
     await expect(seen.page.locator(".row-link")).to_have_text([f"张三收藏了第 {BULK - 1} 本书"])
+
+
+SMALL = """() => [...document.querySelectorAll("#content :is(a, button, summary, select, input)")]
+  .filter((each) => !each.closest("label, .hidden-if-scripted, .away"))
+  .filter((each) => {
+    const { width, height } = each.getBoundingClientRect();
+    return width > 2 && height > 2 && (width < 23.5 || height < 23.5);
+  })
+  .map((each) => `${each.tagName} ${each.textContent}`)"""
+"""What a finger hits badly, but for what a label makes larger and what is there without scripts."""
+
+
+async def test_a_finger_hits_what_is_to_be_pressed(visit: Opener, service: MemoryService) -> None:
+    asker = service.view_as.asker(LI, "", "tech_assistant")
+    await service.recall.remind(asker, "周末去哪里爬山？")
+    seen = await visit(390, at="/")
+    eyes = f"/viewas?user={LI}&persona=tech_assistant"
+    pages = ["/", "/memories", "/people", f"/node?id={LI}", "/records", eyes, "/why", "/review"]
+    for path in [*pages, "/changes", "/data", "/tuning", "/persona?name=life_advisor"]:
+        await seen.go(path)
+        await seen.page.wait_for_load_state("load")
+        assert (path, await seen.page.evaluate(SMALL)) == (path, [])
