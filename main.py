@@ -71,7 +71,7 @@ class GraphMemory(Star):
 
     @filter.on_astrbot_loaded()
     async def loaded(self) -> None:
-        """AstrBot has its providers now."""
+        """AstrBot 的模型就绪了 · AstrBot has its providers now"""
         self.runtime.host.loaded()
 
     @filter.custom_filter(host.Mistyped, priority=BEFORE_CORE)
@@ -117,7 +117,7 @@ def _attend(register: Any, hook: host.Hook) -> None:
     async def attend(self: GraphMemory, event: AstrMessageEvent, *given: Any) -> None:
         await self.runtime.attend(hook, event, *given)
 
-    register(priority=PRIORITY)(_name(attend, hook.__name__, hook.__doc__ or ""))
+    register(priority=PRIORITY)(_name(attend, hook.__name__, host.about(hook)))
 
 
 def _offer(command: host.Command) -> None:

@@ -52,6 +52,11 @@ def handlers(main: ModuleType) -> dict[str, Any]:
     return {handler.handler_name: handler for handler in found}
 
 
+def test_what_astrbot_lists_is_said_in_both_languages(main: ModuleType) -> None:
+    for name, handler in handlers(main).items():
+        assert re.fullmatch(r"[^·]*[一-鿿][^·]*· [ -~]+", handler.desc), name
+
+
 def test_one_star_that_ends_what_it_began(main: ModuleType) -> None:
     stars = [v for v in vars(main).values() if isinstance(v, type) and issubclass(v, main.Star)]
     assert stars == [main.Star, main.GraphMemory]

@@ -12,6 +12,7 @@ from .handlers import Terse as Terse
 from .handlers import Unclaimed as Unclaimed
 from .handlers import WithWords as WithWords
 from .handlers import own_chat as own_chat
+from .hooks import about as about
 from .hooks import decorate as decorate
 from .hooks import go_on as go_on
 from .hooks import hear as hear

@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 import logging
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import takewhile
 from typing import Any
@@ -37,6 +38,11 @@ ASK_TIMEOUT = 60.0
 """Seconds for which a user's next message may wait for the end of this one's answer."""
 LOOK_TIMEOUT = 1.0
 """Seconds for which an answer may wait for a disk that does not move."""
+
+
+def about(hook: Callable[..., object]) -> str:
+    """What a hook does, in both languages, as AstrBot lists it."""
+    return " · ".join(say(language, f"hook.{hook.__name__}") for language in ("zh", "en"))
 
 
 async def hear(host: Host, memory: MemoryService, event: Any) -> None:

@@ -170,7 +170,8 @@ class GraphStore:
         wanted = self._wanted
         await self._work(timeout)
         if self._built < wanted:
-            raise GraphError(f"the graph is not ready: {self.problem or self.state.value}")
+            why = self.problem or f"it was not built in {timeout} s"
+            raise GraphError(f"the graph does not hold the newest yet: {why}")
 
     async def rebuild(self) -> None:
         """Replace the file by a new one, or raise ``GraphError``."""

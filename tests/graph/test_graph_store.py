@@ -1,6 +1,7 @@
 """The life of a graph: wait, build, follow, swap, fail, recover, close."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
@@ -216,6 +217,21 @@ async def test_a_full_disk_is_waited_for(pair, monkeypatch, caplog):
     await store.settle()
     assert store.problem == ""
     assert await differences(store) == []
+
+
+async def test_a_graph_that_is_behind_is_not_called_ready(pair, monkeypatch):
+    journal, store = pair
+    take = journal.snapshot
+
+    def slowly() -> Any:
+        time.sleep(0.5)
+        return take()
+
+    monkeypatch.setattr(journal, "snapshot", slowly)
+    await put(journal, User(user("10003")))
+    with pytest.raises(GraphError, match="the newest yet: it was not built"):
+        await store.settle(0.05)
+    await store.settle()
 
 
 async def test_a_full_disk_at_the_start(store: GraphStore, monkeypatch: pytest.MonkeyPatch) -> None:
