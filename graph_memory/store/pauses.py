@@ -7,6 +7,7 @@ message that was taken back, leave a gap, which no import fills.
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections import defaultdict
 from collections.abc import Callable, Collection
@@ -64,13 +65,17 @@ def put_pause(
         leave_gap(db, *(("", id) if kind == "user" else (id, "")), at, until)
 
 
+_HOME = re.compile(r"^([^:]*:private)@[^:]*")
+"""What a log does not say: with which of our accounts somebody talks in private."""
+
+
 class Gaps:
     """When nothing was to be stored, and of whom: pauses and messages taken back."""
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self._spans: dict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
         for circle, user, *span in _past(db):
-            self._spans[circle, user].append((span[0], span[1]))
+            self._spans[_HOME.sub(r"\1", circle), user].append((span[0], span[1]))
         for kind, id, at in pauses(db):
             self._spans[("", id) if kind == "user" else (id, "")].append((at, inf))
 
@@ -84,6 +89,7 @@ class Gaps:
             users: Empty if nobody knows who spoke.
         """
         people = ["", *(users or {user for _, user in self._spans})]
+        circle = _HOME.sub(r"\1", circle)
         return any(
             begun <= until and since <= over
             for key in ((place, user) for place in ("", circle) for user in people)

@@ -140,6 +140,19 @@ async def test_what_was_heard_is_not_imported_a_second_time(journal, tmp_path):
     assert spans == [(T0 - DAY, T0), (T0, None)]
 
 
+async def test_what_was_taken_back_with_one_account_comes_in_by_no_log(journal, tmp_path):
+    here = private("1", bot="998")
+    (told,) = await hear(journal, here, message(here, user("1"), "说错了", T0, ref="5@1"))
+    now = T0 + 60
+    await journal.in_slices(lambda db, tell: retraction.retract(db, tell, ids=[told.id], at=now))
+    log = lines(
+        {"time": T0 + 30, "sender": "1", "text": "说错了"},
+        {"time": T0 + 9_000, "sender": "1", "text": "在"},
+    )
+    plan = await importer(journal, put(tmp_path / "x.jsonl", log)).preview()
+    assert (plan.new, plan.skipped) == (1, {"paused": 1})
+
+
 async def test_what_was_said_while_nothing_was_to_be_stored_stays_outside(journal, tmp_path):
     clock = iter((T0 + 1_000, T0 + 2_000, T0 + 5_000))
     pauses = Pauses(journal, lambda: next(clock))
