@@ -16,7 +16,7 @@ from ..scripted import ScriptedModel, answer
 from ..world import CLUB, HOME, SETTINGS, ZHANG, World, li_in_club, living, zhang, zhang_in_club
 from .test_proactive import Voice, start
 
-PLANTED = "蓝鲸暗号"
+PLANTED = "蓝鲸纸条"
 INNER = {"self": "我想做个可靠的朋友", "user": "他嘴硬心软", "bond": "渐渐熟了"}
 DAY = 86_400.0
 

@@ -33,7 +33,7 @@ from ..scripted import answer, said, thing
 T = TypeVar("T")
 CLUB = group("读书会")
 ZHANG, LI = user("zhang"), user("li")
-PLANTED = "蓝鲸暗号"
+PLANTED = "蓝鲸纸条"
 """In everything that rests on what was taken back, and nowhere else."""
 
 
