@@ -181,7 +181,8 @@ class _Chooser:
         if top is None or shown.bears or shown.position == NOWHERE:
             return True
         if shown.part in self._many:
-            return count < FEW or shown.score >= FAIR * top.score
+            is_evident = count < FEW and shown.evidence >= SOME
+            return is_evident or shown.score >= FAIR * top.score
         if newer is not None and shown.part not in self._past:
             text = shown.document.text
             if not unsaid([newer], text, self._asked_for):
