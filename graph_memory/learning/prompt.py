@@ -596,7 +596,8 @@ def compose(
         lines += ["<known>", *shown, "</known>"]
     lines += ["<chat>", *_chat(batch, known, zone, words), "</chat>"]
     system, fields = INSTRUCTIONS[tongue], TOOL.parameters["properties"]
-    system += owners_words(settings, tongue) if settings else ""
+    if settings and (settings.learning_note or settings.extra_relations):
+        system += owners_words(settings, tongue)
     system += DENIED[tongue] if known.denied else ""
     for extension in extensions:
         system += extension.instructions[tongue]

@@ -81,10 +81,11 @@ def select(
     best = _best([each for each in left if not each.bears], ranking.needed)
     relevant: list[Candidate] = []
     for candidate in left:
-        top = best.get(candidate.part)
+        top, evidence = best.get(candidate.part), candidate.evidence
+        is_beside = top is None or (evidence < SOME and candidate.score < MINOR * top.score)
         if candidate.bears:
             relevant.append(candidate)
-        elif top is None or candidate.evidence < 0 or _is_beside(candidate, top):
+        elif is_beside or evidence < 0:
             selection.dropped.append((candidate, Reason.FLOOR))
         else:
             relevant.append(candidate)
@@ -273,11 +274,6 @@ def _best(candidates: list[Candidate], needed: Sequence[float]) -> dict[int, Bes
     if not any(most >= enough.get(part, BESIDE) for part, most in evidence.items()):
         return {}
     return {part: Best(best[part], most) for part, most in evidence.items() if most >= BESIDE}
-
-
-def _is_beside(candidate: Candidate, top: Best) -> bool:
-    """Whether too little speaks for a candidate."""
-    return candidate.evidence < SOME and candidate.score < MINOR * top.score
 
 
 def unsaid(facts: Sequence[Fact], message: str, asked_for: frozenset[str]) -> int:

@@ -49,7 +49,7 @@ def test_no_message_is_left_over() -> None:
         "bulk_js.", "compare.", "doctor.", "format.", "keys.", "kind.", "level.", "level_one.",
         "preview.", "purpose.", "barrier.", "edge.", "left.", "memory_kind.", "question.",
         "signal.", "standing.", "tuning.", "why.timing.", "rows.", "reason.", "skipped.",
-        "storage.", "strength.", "failure.",
+        "storage.", "strength.", "failure.", "hook.",
     )  # fmt: skip
     for key in [key for key in TEXTS["zh"] if "." in key]:
         assert f"'{key}'" in source or key.startswith(composed), key
