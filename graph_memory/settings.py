@@ -109,9 +109,10 @@ class Settings:
 
     def remembers(self, session: Session, user: str) -> bool:
         """Whether what somebody (empty: nobody known) says in a chat may be stored."""
-        is_off = any(_lists(entry, session, user) for entry in self.never_remember)
-        only = self.remember_only or ("*",)
-        return not is_off and any(_lists(entry, session, user) for entry in only)
+        if any(_lists(entry, session, user) for entry in self.never_remember):
+            return False
+        only = self.remember_only
+        return not only or any(_lists(entry, session, user) for entry in only)
 
     def relations(self, language: str) -> dict[str, str]:
         """The owner's own predicates, and what each is called in a language."""

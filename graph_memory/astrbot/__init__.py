@@ -1,4 +1,4 @@
-"""AstrBot, and nothing but AstrBot: the only room that knows its types."""
+"""Adapter to AstrBot; nothing else knows its types."""
 
 from ..commands.memory_commands import ADMINS as ADMINS
 from ..commands.memory_commands import COMMANDS as COMMANDS

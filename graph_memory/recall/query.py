@@ -86,14 +86,10 @@ _RECALLS = re.compile(
     re.IGNORECASE,
 )
 """Asks the other to remember."""
-_EVERYTHING = re.compile(
-    r"(?:知道|了解|记得|记住|说说|介绍)(?:了|的)?(?:关于)?我(?:的|有)?(?:些|哪些|多少|什么|啥|一切|所有|[吗？?])"
-    r"|我是(?:个|一个)?(?:什么样|怎样|怎么样)的人|\b(?:know|remember|got) (?:of|about) me\b",
-    re.IGNORECASE,
-)
-"""Asks for all that is known about the one who asks."""
 _CUES = {
-    PREDICATES: _EVERYTHING.pattern,
+    PREDICATES: r"(?:知道|了解|记得|记住|说说|介绍)(?:了|的)?(?:关于)?我(?:的|有)?"
+    r"(?:些|哪些|多少|什么|啥|一切|所有|[吗？?])|我是(?:个|一个)?(?:什么样|怎样|怎么样)的人"
+    r"|\b(?:know|remember|got) (?:of|about) me\b",
     ("lives_in",): r"住(?:在)?(?:哪|什么地方|几)|住址|家(?:住|在)哪|搬(?:到|去)(?:了)?哪"
     r"|\bwhere\b.*\b(?:live|living|moved?|based)\b",
     ("from",): r"老家|哪里人|哪儿人|籍贯|\bwhere\b.*\bfrom\b|\bhometown\b",
@@ -313,9 +309,9 @@ def _part(text: str, around: str) -> Subquery:
         for term in search_terms(word if len(word) > 1 else f"我{word}"):
             weights.setdefault(term, 1.0)
     whole = f"{around} {text}" if around else text
-    many = bool(_MANY.search(text) or _EVERYTHING.search(text))
-    former = bool(_FORMER.search(text))
-    return Subquery(whole.strip(), weights, said, many, former, predicates_of(text))
+    predicates, former = predicates_of(text), bool(_FORMER.search(text))
+    many = bool(_MANY.search(text)) or predicates.issuperset(PREDICATES)
+    return Subquery(whole.strip(), weights, said, many, former, predicates)
 
 
 def predicates_of(text: str) -> frozenset[str]:

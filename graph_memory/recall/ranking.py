@@ -264,10 +264,9 @@ class _Ranker:
         boost, mentioned = nearby(index, visible, relevance, self.named)
         if part.predicates:
             fitting = self._fitting(part)
-            count = 0 if part.many else int(np.count_nonzero(fitting))
-            share = FEW / max(
-                FEW, count
-            )  # what is one of many tells little, unless all are asked for
+            # What is one of many tells little, unless all are asked for.
+            count = FEW if part.many else int(np.count_nonzero(fitting))
+            share = FEW / max(FEW, count)
             self._favour(fitting, STRONG * share, boost, mentioned)
         if self.brief and (bearing := self._bearing(part, vector)).any():
             self._favour(bearing, STRONG, boost, mentioned)

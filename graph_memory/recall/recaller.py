@@ -232,7 +232,7 @@ def _weighed(ranking: Ranking, selection: Selection) -> tuple[TracedCandidate, .
             each.document.key,
             each.document.text,
             each.score,
-            each.evidence,
+            max(0.0, each.evidence),
             {name: round(value, 4) for name, value in zip(SIGNALS, each.signals, strict=False)},
             None
             if each.document.key in chosen

@@ -48,6 +48,11 @@ async def told(answer: httpx.Response) -> AsyncIterator[Counts]:
             yield json.loads(line.removeprefix("data: "))
 
 
+async def test_who_is_not_logged_in_is_not_told_how_much_happens(server):
+    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{server.port}") as stranger:
+        assert "data-counts" not in (await stranger.get("/login")).text
+
+
 async def test_a_page_says_what_had_happened_before_it_was_read(memory, browser):
     async def said() -> Counts:
         written = (await browser.get("/")).text
