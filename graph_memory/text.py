@@ -13,6 +13,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from hashlib import blake2b
 from itertools import pairwise
 from pathlib import Path
 
@@ -126,6 +127,11 @@ def clean(text: str, limit: int = MAX_MESSAGE) -> str:
         text = _HIDDEN.sub("", text)
     text = text.strip()
     return text if len(text) <= limit else text[: limit - 1].rstrip("\u200c\u200d") + "…"
+
+
+def text_hash(text: str) -> bytes:
+    """16 bytes that stand for ``text`` in the vector cache."""
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 def one_line(text: str, limit: int) -> str:

@@ -12,6 +12,8 @@ from graph_memory.store import Journal
 from .makers import T0, Clock
 from .world import World, living, opened
 
+pytest_plugins = ["tests.postgres"]
+
 # Timing belongs to the benchmark: on a busy machine a slow draw is not a defect.
 settings.register_profile(
     "default", deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=60

@@ -26,7 +26,12 @@ REVIEWED = {
     "graph_memory/store/contents.py": "query",
     "graph_memory/store/journal.py": "query",
     "graph_memory/store/messages.py": "part query",
+    "graph_memory/store/postgres.py": "after name query",
     "graph_memory/store/presence.py": "query",
+    # Names of tables and columns are those of this file's own schema, whatever a server says.
+    "graph_memory/store/replica.py": (
+        "columns event key marks name names self table values when where"
+    ),
     "graph_memory/store/queries.py": "conditions joined key like named order parts people"
     " query side source values wanted where",
     "graph_memory/store/rows.py": "key order query rest where",

@@ -221,6 +221,8 @@ class Proactive(Part):
     async def _attempt(self, row: FollowUp, now: float) -> float:
         """Try one that is due; returns when to look at it again, if ever."""
         session = await self._journal.read(lambda rows: rows.get(Session, row.session))
+        if session and not await self._journal.serves(session.circle):
+            return float("inf")  # another bot is in that chat
         text = ""
         if (
             session

@@ -10,13 +10,13 @@ import sqlite3
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from functools import partial
 
-from ..embedding import text_hash
 from ..model import Basis, Erased, Session, registered
 from ..retention import DAY
 from ..store import Journal
 from ..store.journal import forget_vectors, models_of
 from ..store.messages import by_ids
 from ..store.rows import THINNED_COUNT, Tell, note, noted
+from ..text import text_hash
 
 THINNED = "thinned"
 """Note: the newest batch of which messages were deleted because they were old."""

@@ -4,6 +4,7 @@
 same scale, :class:`CachedEmbedder` keeps what was computed and leaves alone what fails.
 """
 
+from ..text import text_hash as text_hash
 from .cache import CachedEmbedder as CachedEmbedder
 from .local_models import BUNDLED as BUNDLED
 from .local_models import load as load
@@ -11,4 +12,3 @@ from .vectors import SLICE as SLICE
 from .vectors import CalibratedEmbedder as CalibratedEmbedder
 from .vectors import VectorStore as VectorStore
 from .vectors import calibrate as calibrate
-from .vectors import text_hash as text_hash

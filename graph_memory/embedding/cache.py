@@ -12,7 +12,8 @@ from ..errors import ClosedError, EmbeddingError, Failure, StorageError
 from ..inference.breaker import Breaker, RefusedError
 from ..inference.ports import Embedder, Vectors
 from ..supervisor import LogOnce
-from .vectors import SLICE, Embed, VectorStore, text_hash
+from ..text import text_hash
+from .vectors import SLICE, Embed, VectorStore
 
 logger = logging.getLogger("graph_memory.embedding")
 

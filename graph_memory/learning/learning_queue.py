@@ -11,6 +11,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import inf
 
@@ -20,6 +21,7 @@ from ..errors import (
     Failure,
     GraphMemoryError,
     HeldBackError,
+    JournalError,
     NotFoundError,
     brief,
     failure_of,
@@ -31,6 +33,7 @@ from ..model import (
     Addressee,
     Batch,
     Change,
+    Elsewhere,
     Erased,
     Fact,
     Message,
@@ -56,6 +59,8 @@ REMEMBER_TIMEOUT = 20.0
 CONCURRENCY = 2
 RETRY_AFTER = (30.0, 120.0, 600.0, 3_600.0)
 """Seconds to wait after each failed attempt; after the next one the batch is dead."""
+LEASE = 240.0
+"""Seconds for which a batch is one bot's: longer than a model may take."""
 EAR = 60.0
 """Seconds after which the bot that listens to a group is replaced, if it misses what others
 hear."""
@@ -135,6 +140,7 @@ class Learning(Part):
         self._urgent: dict[int, asyncio.Future[bool]] = {}
         self._released: set[int] = set()
         self._wanted: set[int] = set()
+        self._leased: dict[int, float] = {}
         self._was_down = False
         self._paused_until = -inf
         self._trouble = LogOnce(logger)
@@ -230,13 +236,16 @@ class Learning(Part):
         return await self.hear(Turn(session, BOT, "", text, to=addressee), at=at)
 
     def _on_event(self, event: Event) -> None:
-        if isinstance(event, Message):
+        if isinstance(event, Message) and event.id > 0:  # others wait for a server
             self._buffers.put(event, self._now(), time.monotonic())
             if event.is_human:
                 self._people.add(event.sender)
             self._job.wake()
         elif isinstance(event, Erased):
             self._buffers.drop(event.messages)
+        elif isinstance(event, Elsewhere) and "batch" in event.tables:
+            self._leased.clear()
+            self.look_again()
         elif isinstance(event, Change):
             for op in event.ops:
                 if isinstance(op.row, Session):
@@ -460,7 +469,7 @@ class Learning(Part):
             return share
         if item.id in self._urgent or item.id in self._released:
             return 0.0
-        wait = item.next_at - now
+        wait = max(item.next_at, self._leased.get(item.id, 0.0)) - now
         # Longer than any back-off: the clock has been set back since.
         return 0.0 if wait > RETRY_AFTER[-1] else wait
 
@@ -490,6 +499,16 @@ class Learning(Part):
 
     async def _attempt(self, item: QueuedBatch) -> bool:
         await self._journal.probe()  # no call of the model for what cannot be stored
+        if not await self._journal.lease(lease := f"batch {item.id}", LEASE):
+            self._leased[item.id] = self._now() + LEASE
+            return False
+        try:
+            return await self._learn(item)
+        finally:
+            with suppress(JournalError):  # else it ends by itself
+                await self._journal.give(lease)
+
+    async def _learn(self, item: QueuedBatch) -> bool:
         batch: Batch | None = None
         try:
             batch = await self._journal.batch(item.id)

@@ -152,6 +152,8 @@ class Upkeep(Part):
         return float(noted) if noted else None
 
     async def _step(self) -> float:
+        if not await self._journal.lease("upkeep", 3 * HOUR):
+            return HOUR
         await self.begin()
         await self._slices(lambda db: queries.expired(db, self._now(), SLICE), _expire)
         interval = self._context.settings.prune_interval * HOUR

@@ -8,6 +8,7 @@ from .conversation import GAP as GAP
 from .conversation import Addressee as Addressee
 from .conversation import Asker as Asker
 from .conversation import Batch as Batch
+from .conversation import Elsewhere as Elsewhere
 from .conversation import Erased as Erased
 from .conversation import Message as Message
 from .conversation import Presence as Presence

@@ -121,6 +121,19 @@ class PresenceReset:
 
 
 @dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """That another bot on the same memory wrote; what its rows became is told besides.
+
+    Attributes:
+        tables: Where.
+        is_whole: Whether everything was compared, with another server than before.
+    """
+
+    tables: frozenset[str]
+    is_whole: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Asker:
     """On whose behalf the memory is asked.
 

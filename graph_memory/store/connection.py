@@ -41,6 +41,7 @@ _ADVICE = {
     "read_only": "make the data directory writable",
     "busy": "close the other program that uses the file",
     "slow": "look after the disk",
+    "away": "look after the server of the shared journal",
     "damaged": "restore a backup",
     "broken": "look after the disk",
 }
@@ -122,12 +123,19 @@ class Storage:
         kind = error.kind
         if not kind or self.kind in ("damaged", kind):
             return
-        logger.error("nothing is stored, the chat goes on: %s; %s", error, _ADVICE[kind])
+        what = "messages wait here" if kind == "away" else "nothing is stored"
+        logger.error("%s, the chat goes on: %s; %s", what, error, _ADVICE[kind])
         self.kind = kind
 
+    def reached(self) -> None:
+        """The server of a shared journal answers."""
+        if self.kind == "away":
+            self.kind = ""
+            logger.info("the server of the shared journal answers again")
+
     def worked(self) -> None:
-        """Something was written, which mends no damage."""
-        if self.kind and self.kind != "damaged":
+        """Something was written, which mends no damage and brings no server back."""
+        if self.kind and self.kind not in ("damaged", "away"):
             logger.info("messages are stored again")
             self.kind = ""
 
@@ -196,6 +204,19 @@ def open_to_write(path: Path, prepare: Callable[[sqlite3.Connection], None]) -> 
             raise failure(f"{path} cannot be used", error) from error
         raise
     return db
+
+
+@contextmanager
+def transacting(db: sqlite3.Connection) -> Iterator[None]:
+    """A transaction that writes, committed unless something is raised."""
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        db.execute("COMMIT")
+    except BaseException:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+        raise
 
 
 def _look_for_damage(db: sqlite3.Connection, path: Path) -> None:

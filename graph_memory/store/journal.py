@@ -7,6 +7,7 @@ the newest state, and a long look into the memory delays no message.
 from __future__ import annotations
 
 import asyncio
+import logging
 import sqlite3
 import sys
 import time
@@ -19,18 +20,40 @@ from typing import TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import JournalError
 from ..model import Batch, Change, Message, Presence, Quote, Session
-from . import copies, presence, queries
+from ..supervisor import Supervisor
+from . import copies, leases, presence, queries
 from . import messages as mail
-from .connection import Storage, Watch, Worker, failing, open_to_read, open_to_write, reading
+from .connection import (
+    Storage,
+    Watch,
+    Worker,
+    failing,
+    open_to_read,
+    open_to_write,
+    reading,
+    transacting,
+)
 from .messages import Buffered, QueuedBatch
+from .outbox import Heard, Outbox
+from .postgres import AWAY
+from .replica import Replica
 from .rows import Draft, Event, Rows, Tell, note, noted, read_change, select_messages, write
 from .schema import migrate, open_tables
+
+logger = logging.getLogger("graph_memory.store")
 
 T = TypeVar("T")
 Work = Callable[[sqlite3.Connection], T]
 Slices = Generator[None, None, T]
 """Long work: wherever it yields, what it did so far may be committed by itself."""
+OUTBOX = "outbox.sqlite3"
+"""Name of the file beside the journal where messages wait for a server."""
+FOLLOWING = 0.5
+"""Seconds between two looks at what other bots wrote."""
+RETRY = (2.0, 5.0)
+"""Seconds until a server that is away is tried again."""
 SLICE = 0.05
 """Seconds of long work in one transaction: so long a message waits for it."""
 SWITCHING = 0.0002
@@ -43,31 +66,43 @@ stored; if its write was under way it may still arrive, once."""
 class Journal:
     """The journal of one data directory; ``storage`` says whether it can be written."""
 
-    def __init__(self, path: Path, now: Callable[[], float]) -> None:
+    def __init__(self, path: Path, now: Callable[[], float], server: str = "") -> None:
         self.path = path
         self._now = now
+        self.replica = Replica(server, now) if server else None
+        self._outbox = Outbox(path.with_name(OUTBOX), self, now) if server else None
+        self._following = Supervisor(
+            "gm-following", self._follow, logger, "what other bots write is not seen", retry=RETRY
+        )
         self.storage = Storage()
         self._watch = Watch(path)
         self._writer = Worker("gm-journal", self.storage, writes=True)
         self._reader = Worker("gm-journal-reader", self.storage, writes=False)
         self._loop = asyncio.get_running_loop()
         self._listeners: list[Callable[[Event], None]] = []
-        self._outbox: list[Event] = []
+        self._events: list[Event] = []
         self._patient = 0
         self._interval = sys.getswitchinterval()
 
     @classmethod
-    async def open(cls, path: Path, now: Callable[[], float] = time.time) -> Journal:
+    async def open(
+        cls, path: Path, now: Callable[[], float] = time.time, server: str = ""
+    ) -> Journal:
         """Open or create the file and migrate it.
+
+        Args:
+            server: How to reach the server that several bots share; empty for none.
 
         Raises:
             DamagedError: Damaged or foreign.
             JournalError: Newer, not writable, or a migration failed.
         """
-        journal = cls(path, now)
+        journal = cls(path, now, server)
         try:
             await journal._writer.start(journal._connect)
             await journal._reader.start(lambda: open_tables(open_to_read(path)))
+            if journal.replica:
+                await journal._join()
         except BaseException:
             await journal.close()
             raise
@@ -79,12 +114,19 @@ class Journal:
 
         db = open_to_write(self.path, lambda db: migrate(db, self.path, save))
         self._watch.check(db)
+        if self.replica:
+            self.replica.attach(db)
         return open_tables(db)
 
     async def close(self) -> None:
         """Finish what is under way and close the file; does nothing when closed."""
+        await self._following.close()
+        if self._outbox:
+            await self._outbox.close()
         await self._reader.stop()
         await self._writer.stop()
+        if self.replica:
+            self.replica.detach()
 
     def listen(self, listener: Callable[[Event], None]) -> None:
         """Have ``listener`` called on the event loop with all that is committed, in order.
@@ -96,8 +138,95 @@ class Journal:
 
     def _tell(self, events: list[Event]) -> None:
         for event in events:
+            if self._outbox:
+                self._outbox.take(event)
             for listener in self._listeners:
                 listener(event)
+
+    # --------------------------------------------------------------- other bots
+
+    async def _join(self) -> None:
+        """Take over what others wrote; what is here is of use while the server is away."""
+        try:
+            await self._follow()
+        except JournalError as error:
+            if error.kind != AWAY:
+                raise
+        if self._outbox:
+            await self._outbox.open()
+        self._following.start(after=FOLLOWING)
+
+    async def _follow(self) -> float:
+        """Take over what was published elsewhere; returns seconds until the next look."""
+
+        def follow(db: sqlite3.Connection, replica: Replica) -> bool:
+            events: list[Event] = []
+            is_new = replica.follow(db, events.append)
+            self.announce(events)
+            return is_new
+
+        if replica := self.replica:
+            await self._writer.run(lambda db: follow(db, replica))
+            self.storage.reached()
+        return FOLLOWING
+
+    async def deliver(self, entries: list[tuple[int, Heard]]) -> list[Message]:
+        """Store messages of the outbox in order, each once; returns all."""
+
+        def work(db: sqlite3.Connection) -> list[Message]:
+            done = int(noted(db, self._delivery) or 0)
+            stored = [
+                self._add(db, heard) if number > done else mail.stored(db, heard.message)
+                for number, heard in entries
+            ]
+            for circle in {heard.session.circle for _, heard in entries}:
+                leases.serve(db, circle, self.replica.instance if self.replica else "")
+            note(db, self._delivery, str(max(done, entries[-1][0])))
+            return stored
+
+        return await self._transact(work)
+
+    async def delivered(self) -> int:
+        """Up to which number messages of the outbox are in the journal."""
+        return int(await self.note(self._delivery) or 0)
+
+    @property
+    def _delivery(self) -> str:
+        assert self.replica
+        return f"delivered:{self.replica.instance}"
+
+    async def lease(self, name: str, seconds: float) -> bool:
+        """Take or prolong a lease; with no other bot on the memory it is ours."""
+        if not (replica := self.replica):
+            return True
+
+        def work(db: sqlite3.Connection) -> bool:
+            now = self._now() + replica.ahead
+            return leases.take(db, name, replica.instance, now, seconds)
+
+        return await self._transact(work)
+
+    async def give(self, name: str) -> None:
+        """Give a lease back."""
+        if replica := self.replica:
+            await self._transact(lambda db: leases.give(db, name, replica.instance))
+
+    async def serves(self, circle: str) -> bool:
+        """Whether this bot was the last to hear a chat window."""
+        replica = self.replica
+        return replica is None or await self.look(
+            lambda db: leases.serves(db, circle, replica.instance)
+        )
+
+    @property
+    def waiting_messages(self) -> int:
+        """How many messages wait for a server."""
+        return self._outbox.waiting if self._outbox else 0
+
+    def announce(self, events: list[Event]) -> None:
+        """Tell listeners, from whatever thread."""
+        if events and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._tell, events)
 
     # ------------------------------------------------------- reading and writing
 
@@ -109,21 +238,23 @@ class Journal:
         """Run ``work`` on the rows as they are now, on the reading thread."""
         return await self.look(lambda db: work(Rows(db)))
 
-    async def _transact(self, work: Work[T], patience: float | None = None) -> T:
+    async def _transact(
+        self, work: Work[T], patience: float | None = None, *, is_local: bool = False
+    ) -> T:
         def transaction(db: sqlite3.Connection) -> T:
-            self._outbox = []
-            db.execute("BEGIN IMMEDIATE")
-            try:
-                self._watch.check(db)
-                result = work(db)
-                db.execute("COMMIT")
-            except BaseException:
-                if db.in_transaction:
-                    db.execute("ROLLBACK")
-                raise
-            if self._outbox and not self._loop.is_closed():
-                self._loop.call_soon_threadsafe(self._tell, self._outbox)
+            self._events = []
+            if self.replica and not is_local:
+                result = self.replica.write(db, checked, self._events.append)
+                self.storage.reached()
+            else:
+                with transacting(db):
+                    result = checked(db)
+            self.announce(self._events)
             return result
+
+        def checked(db: sqlite3.Connection) -> T:
+            self._watch.check(db)
+            return work(db)
 
         return await self._writer.run(transaction, None if self._patient else patience)
 
@@ -131,7 +262,7 @@ class Journal:
         self, work: Callable[[sqlite3.Connection, Tell], T], patience: float | None = None
     ) -> T:
         """Run ``work`` in a transaction, with what tells listeners."""
-        return await self._transact(lambda db: work(db, self._outbox.append), patience)
+        return await self._transact(lambda db: work(db, self._events.append), patience)
 
     async def in_slices(self, work: Callable[[sqlite3.Connection, Tell], Slices[T]]) -> T:
         """Run long work in short transactions, between which others write.
@@ -142,7 +273,7 @@ class Journal:
 
         def some(db: sqlite3.Connection) -> list[T]:
             nonlocal steps
-            steps = steps or work(db, lambda event: self._outbox.append(event))
+            steps = steps or work(db, lambda event: self._events.append(event))
             until = time.monotonic() + SLICE
             try:
                 next(steps)
@@ -176,7 +307,7 @@ class Journal:
         return await self.alter(lambda db, _tell: self._write(db, resolve(Rows(db))))
 
     def _write(self, db: sqlite3.Connection, draft: Draft | None) -> Change | None:
-        return write(db, draft, self._now(), self._outbox.append) if draft else None
+        return write(db, draft, self._now(), self._events.append) if draft else None
 
     async def tidy(self, work: Work[T]) -> T:
         """Run maintenance that no transaction can hold."""
@@ -236,28 +367,35 @@ class Journal:
             account, is_shared: See :class:`Turn`.
         """
 
-        def work(db: sqlite3.Connection) -> Message:
-            if is_shared and (known := mail.copied(db, message, account)):
-                return known
-            self._write(db, Draft("chat", "session", [session]))
-            to = (mail.addressee(db, session.circle, quote, account),) if quote else ()
-            told = replace(message, to=to + message.to)
-            said, is_new, entered = mail.add(db, told, session, account)
-            self._outbox += [entered] if entered else []
-            self._outbox += [said, *mail.confide(db, said, self._now())] if is_new else []
-            return said
+        heard = Heard(message, session, quote, account, is_shared)
+        if self._outbox:
+            return await self._outbox.hear(heard, PATIENCE)
+        return await self._transact(lambda db: self._add(db, heard), PATIENCE)
 
-        return await self._transact(work, PATIENCE)
+    def _add(self, db: sqlite3.Connection, heard: Heard) -> Message:
+        message, session, account = heard.message, heard.session, heard.account
+        if heard.is_shared and (known := mail.copied(db, message, account)):
+            return known
+        self._write(db, Draft("chat", "session", [session]))
+        quote = heard.quote
+        to = (mail.addressee(db, session.circle, quote, account),) if quote else ()
+        told = replace(message, to=to + message.to)
+        said, is_new, entered = mail.add(db, told, session, account)
+        self._events += [entered] if entered else []
+        self._events += [said, *mail.confide(db, said, self._now())] if is_new else []
+        return said
 
     async def retag(self, message: int, session: Session) -> bool:
         """Move a buffered message to another Session; false if it was claimed already."""
+        if self._outbox and message < 0:
+            return await self._outbox.move(-message, session)
 
         def work(db: sqlite3.Connection) -> bool:
             self._write(db, Draft("chat", "session", [session]))
             query = "UPDATE OR IGNORE message SET session = ? WHERE id = ? AND batch IS NULL"
             moved = db.execute(query, (session.id, message)).rowcount > 0
             if moved:
-                self._outbox += mail.by_ids(db, [message])
+                self._events += mail.by_ids(db, [message])
             return moved
 
         return await self._transact(work, PATIENCE)
@@ -267,7 +405,7 @@ class Journal:
 
         def work(db: sqlite3.Connection) -> list[Presence]:
             ended = presence.leave(db, circle, user, at)
-            self._outbox += ended
+            self._events += ended
             return ended
 
         return await self._transact(work, PATIENCE)
@@ -366,7 +504,7 @@ class Journal:
         """Cache vectors of ``model``, each of shape ``(dim,)``, by hash of their text."""
         rows = [(model, h, np.asarray(v, np.float32).tobytes()) for h, v in vectors.items()]
         query = "INSERT OR REPLACE INTO vector VALUES (?, ?, ?)"
-        await self._transact(lambda db: db.executemany(query, rows))
+        await self._transact(lambda db: db.executemany(query, rows), is_local=True)
 
     async def note(self, key: str) -> str | None:
         """A small value kept beside the memory (``webui_key``, …)."""

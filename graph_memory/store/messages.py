@@ -76,6 +76,13 @@ def by_ids(db: sqlite3.Connection, ids: Iterable[int]) -> list[Message]:
     return found
 
 
+def stored(db: sqlite3.Connection, message: Message) -> Message:
+    """A message as it was stored before; itself if it is gone."""
+    query = "WHERE sender = ? AND at = ? AND ref = ? ORDER BY id DESC LIMIT 1"
+    found = select_messages(db, query, (message.sender, message.at, message.ref))
+    return found[0] if found else message
+
+
 def later(db: sqlite3.Connection, than: int, limit: int) -> list[Message]:
     """Messages with an id above ``than``, oldest first, at most ``limit``."""
     return select_messages(db, "WHERE id > ? ORDER BY id LIMIT ?", (than, limit))

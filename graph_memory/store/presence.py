@@ -84,7 +84,7 @@ def adopt(db: sqlite3.Connection, source: str, presence: Presence, tell: Tell) -
 def withdraw(db: sqlite3.Connection, source: str, tell: Tell) -> None:
     """Delete the intervals of an import."""
     gone = db.execute("DELETE FROM presence WHERE import = ? RETURNING user", (source,)).fetchall()
-    _tell_again(db, {user for (user,) in gone}, tell)
+    tell_again(db, {user for (user,) in gone}, tell)
 
 
 def follow(db: sqlite3.Connection, change: Change, tell: Tell) -> None:
@@ -113,7 +113,7 @@ def follow(db: sqlite3.Connection, change: Change, tell: Tell) -> None:
             )
             found = db.execute("SELECT DISTINCT user FROM presence WHERE circle = ?", (after,))
             users |= {user for (user,) in found}
-        _tell_again(db, users, tell)
+        tell_again(db, users, tell)
 
 
 def _home(session: str) -> str:
@@ -143,7 +143,7 @@ def _put(db: sqlite3.Connection, presence: Presence, source: str, tell: Tell) ->
         tell(presence)
 
 
-def _tell_again(db: sqlite3.Connection, users: Iterable[str], tell: Tell) -> None:
+def tell_again(db: sqlite3.Connection, users: Iterable[str], tell: Tell) -> None:
     """Let listeners take over the intervals of some users as they stand now."""
     for user in sorted(users):
         tell(PresenceReset(user))

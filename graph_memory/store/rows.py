@@ -19,6 +19,7 @@ from ..model import (
     Batch,
     Change,
     Data,
+    Elsewhere,
     Episode,
     Erased,
     Fact,
@@ -43,9 +44,10 @@ from . import presence
 logger = logging.getLogger("graph_memory.store")
 
 R = TypeVar("R", bound=Row)
-Event = Change | Message | Presence | PresenceReset | Erased
+Event = Change | Message | Presence | PresenceReset | Erased | Elsewhere
 """What the journal tells its listeners: a message that was stored or moved to another
-Session, an interval of presence that began or ended, a change, messages that are gone."""
+Session, an interval of presence that began or ended, a change, messages that are gone, that
+another bot wrote."""
 Tell = Callable[[Event], None]
 PAGE = 500
 _FAR = 1 << 62

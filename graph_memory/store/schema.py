@@ -243,6 +243,16 @@ MIGRATIONS: tuple[tuple[str, str], ...] = (
         DELETE FROM meta WHERE key = 'usage';
         """,
     ),
+    (
+        "0016_leases",
+        """
+        CREATE TABLE lease (
+            name TEXT PRIMARY KEY,
+            holder TEXT NOT NULL,
+            until REAL NOT NULL
+        ) WITHOUT ROWID;
+        """,
+    ),
 )
 """0007 tells the planner what a large memory looks like; left to its guesses it
 reads every row of a kind. The figures are only told, never measured: plans stay the same."""

@@ -271,6 +271,7 @@ async def test_nothing_is_left_in_a_file_that_has_seen_much(memory, chat, seed):
     assert journal.path.stat().st_size > 200_000
 
 
+@pytest.mark.alone
 async def test_a_restored_backup_does_not_bring_it_back(tmp_path: Path):
     """Nor one that was made before another restore; what was not taken back is there."""
     memory = await opened(tmp_path)
@@ -332,6 +333,7 @@ async def test_the_next_daily_backup_clears_the_older_ones(memory, clock, tmp_pa
         assert told(backup.path) == ["我喜欢爬山"]
 
 
+@pytest.mark.alone
 async def test_a_backup_that_was_cleared_can_be_restored(memory, clock, tmp_path):
     await taken_back(memory)
     clock.now += DAY

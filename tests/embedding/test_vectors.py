@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_memory.embedding.vectors import MAX_TEXT, fit, text_hash, unit_rows
+from graph_memory.embedding import text_hash
+from graph_memory.embedding.vectors import MAX_TEXT, fit, unit_rows
 from graph_memory.errors import EmbeddingError
 
 ANY_TEXT = st.text(st.characters(categories=None), max_size=900)

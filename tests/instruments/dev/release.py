@@ -14,6 +14,7 @@ FILES = (
     "_conf_schema.json",
     "requirements.txt",
     "requirements-sentence-transformers.txt",
+    "requirements-shared.txt",
     "README.md",
     "README_en.md",
     "CHANGELOG.md",

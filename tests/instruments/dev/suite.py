@@ -5,9 +5,10 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from glob import glob
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -17,6 +18,8 @@ from .steps import ROOT, WORK, StepError, heading, note
 
 MINUTES = 60.0
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
+POSTGRES = ("postgresql", "initdb", "/usr/lib/postgresql/*/bin/initdb")
+"""A package of Debian's, then its programs; patterns of paths where they are not on the path."""
 OLDEST = ROOT / "tests" / "e2e" / "requirements-oldest.txt"
 TRANSFORMERS = ROOT / "tests" / "embedding" / "requirements.txt"
 TRANSFORMERS_PYTHON = 11
@@ -65,14 +68,25 @@ def types(environment: Environment) -> Outcome:
 
 def fast(environment: Environment) -> Outcome:
     """What needs neither AstrBot's process nor a browser nor long."""
-    marks = "not slow and not e2e and not browser and not transformers"
+    marks = "not slow and not e2e and not browser and not transformers and not server"
     return pytest(environment, "fast", marks, 10 * MINUTES, workers=2)
+
+
+def shared(environment: Environment) -> Outcome:
+    """Journals shared through a real PostgreSQL, by the very tests of those that are not."""
+    try:
+        ensure(POSTGRES)
+    except StepError as error:
+        return Outcome(ok=not in_ci(), problem=str(error))
+    rooms = ("store", "learning", "library", "deletion", "scope", "companion")
+    folders = [f"tests/{room}" for room in rooms]
+    return pytest(environment, "shared", "not slow", 10 * MINUTES, *folders, "--shared", workers=2)
 
 
 def ladybug(environment: Environment) -> Outcome:
     """The graph on Kùzu's fork, as where Kùzu has no wheel."""
     env = {"PYTHONPATH": str(ROOT / "tests" / "hiding"), "GRAPH_MEMORY_HIDDEN": "kuzu"}
-    return pytest(environment, "ladybug", "not e2e", 5 * MINUTES, folder="tests/graph", env=env)
+    return pytest(environment, "ladybug", "not e2e", 5 * MINUTES, "tests/graph", env=env)
 
 
 def slow(environment: Environment) -> Outcome:
@@ -83,7 +97,7 @@ def slow(environment: Environment) -> Outcome:
 def browser(environment: Environment) -> Outcome:
     """The web UI in a real Chromium."""
     try:
-        ensure_chromium()
+        ensure(CHROMIUM)
     except StepError as error:
         return Outcome(ok=not in_ci(), problem=str(error))
     return pytest(environment, "browser", "browser", 15 * MINUTES)
@@ -108,9 +122,7 @@ def e2e_oldest(environment: Environment) -> Outcome:
         return Outcome(ok=not in_ci(), problem=str(error))
     print(f"   AstrBot {oldest.version_of('astrbot')}", flush=True)
     env = {"GRAPH_MEMORY_E2E_PYTHON": str(oldest.python)}
-    return pytest(
-        environment, "e2e-oldest", "e2e", 20 * MINUTES, folder="tests/e2e", env=env, workers=2
-    )
+    return pytest(environment, "e2e-oldest", "e2e", 20 * MINUTES, "tests/e2e", env=env, workers=2)
 
 
 def transformers(_environment: Environment) -> Outcome:
@@ -123,13 +135,14 @@ def transformers(_environment: Environment) -> Outcome:
         return Outcome(problem=str(error))
     # The rest of the plugin needs a newer Python: nothing above the folder is loaded.
     env = {"PYTEST_ADDOPTS": "--confcutdir=tests/embedding"}
-    return pytest(own, "transformers", "transformers", 10 * MINUTES, "tests/embedding", env)
+    return pytest(own, "transformers", "transformers", 10 * MINUTES, "tests/embedding", env=env)
 
 
 PARTS: dict[str, Callable[[Environment], Outcome]] = {
     "lint": lint,
     "types": types,
     "fast": fast,
+    "shared": shared,
     "ladybug": ladybug,
     "slow": slow,
     "browser": browser,
@@ -165,7 +178,7 @@ def pytest(
     name: str,
     marks: str,
     timeout: float,
-    folder: str = "tests",
+    *folders: str,
     env: Mapping[str, str] | None = None,
     workers: int = 0,
 ) -> Outcome:
@@ -176,14 +189,14 @@ def pytest(
         name: Of the part.
         marks: pytest's ``-m`` expression.
         timeout: Seconds after which the part is ended with everything it started.
-        folder: Where to look for them.
+        folders: Where to look for them; options of pytest, too.
         env: Variables of the environment to set.
         workers: Processes that share the tests, a module at a time; 0 is this one.
     """
     report = WORK / "reports" / f"{name}.xml"
     report.parent.mkdir(parents=True, exist_ok=True)
     report.unlink(missing_ok=True)
-    command = [environment.python, "-m", "pytest", folder, "-m", marks]
+    command = [environment.python, "-m", "pytest", *(folders or ("tests",)), "-m", marks]
     command += ["-rs", "--durations=5", f"--junitxml={report}"]
     command += ["-n", str(workers), "--dist", "loadfile"] if workers else []
     code = _bounded([str(part) for part in command], timeout, env=env)
@@ -243,19 +256,23 @@ def in_ci() -> bool:
     return os.environ.get("CI", "").lower() in ("1", "true")
 
 
-def ensure_chromium() -> None:
-    """Have a Chromium on the path; installed from the system's packages where possible.
+def ensure(package: Sequence[str]) -> None:
+    """Have a program of a package; installed from the system's where possible.
+
+    Args:
+        package: Its name, and the programs, or patterns of their paths, of which one is enough.
 
     Raises:
         StepError: There is none and it could not be installed.
     """
-    if any(map(shutil.which, CHROMIUM)):
+    name = package[0]
+    if any(shutil.which(program) or glob(program) for program in package):
         return
     if shutil.which("apt-get") is None or os.name == "nt" or os.geteuid() != 0:
-        raise StepError("no Chromium; install it (Debian, Ubuntu: apt-get install chromium)")
+        raise StepError(f"no {name}; install it (Debian, Ubuntu: apt-get install {name})")
     steps.step("Refreshing the list of packages", ["apt-get", "update", "-qq"], "apt-update")
     steps.step(
-        "Installing Chromium",
-        ["apt-get", "install", "-y", "-qq", "--no-install-recommends", "chromium"],
-        "apt-chromium",
+        f"Installing {name}",
+        ["apt-get", "install", "-y", "-qq", "--no-install-recommends", name],
+        f"apt-{name}",
     )

@@ -1,0 +1,264 @@
+"""Outbox: messages on their way to a shared journal, on disk here first.
+
+A message counts as stored once it is in the outbox, whatever becomes of the server or of this
+process. They are delivered in order and each once: the journal notes, in the very transaction,
+up to which number they came from this bot. They are kept for a while after that, should the
+server lose what it had; whoever is erased goes from here as well.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import sqlite3
+from collections import deque
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, Protocol
+
+from ..model import (
+    Addressee,
+    Change,
+    Elsewhere,
+    Erased,
+    Message,
+    Op,
+    Quote,
+    Session,
+    encode,
+)
+from ..retention import DAY
+from ..supervisor import NEVER, Supervisor
+from .connection import Storage, Worker, open_to_write
+from .rows import Event
+
+logger = logging.getLogger("graph_memory.store")
+
+SOME = 50
+"""Messages in one delivery."""
+KEPT = 7 * DAY
+"""Seconds for which a message is kept after its delivery."""
+RETRY = (1.0, 2.0, 5.0)
+"""Seconds until a delivery that failed is tried again."""
+_TABLE = """
+    CREATE TABLE IF NOT EXISTS outgoing (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        session TEXT NOT NULL,
+        sender TEXT NOT NULL,
+        at REAL NOT NULL,
+        body TEXT NOT NULL,
+        message INTEGER
+    )
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """A message and all that storing it takes; see ``Journal.append``."""
+
+    message: Message
+    session: Session
+    quote: Quote | None = None
+    account: str = ""
+    is_shared: bool = False
+
+    def written(self) -> str:
+        """It as JSON."""
+        return json.dumps(asdict(self) | {"session": encode(self.session)}, ensure_ascii=False)
+
+    @classmethod
+    def read(cls, body: str) -> Heard:
+        data: dict[str, Any] = json.loads(body)
+        said = data["message"]
+        said["to"] = tuple(Addressee(**each) for each in said["to"])
+        data |= {"message": Message(**said), "session": Session.of_data(data["session"])}
+        return cls(**data | {"quote": Quote(**data["quote"]) if data["quote"] else None})
+
+
+class Addressed(Protocol):
+    """The journal that an outbox delivers to.
+
+    Attributes:
+        storage: Its ``kind`` is ``away`` while the server is.
+    """
+
+    storage: Storage
+
+    async def deliver(self, entries: list[tuple[int, Heard]]) -> list[Message]:
+        """Store messages, by their numbers, unless they were stored; returns all."""
+
+    async def delivered(self) -> int:
+        """Up to which number it has them."""
+
+    async def messages(self, ids: Iterable[int]) -> list[Message]:
+        """Those of some messages that are there."""
+
+    def announce(self, events: list[Event]) -> None:
+        """Tell listeners of messages that wait."""
+
+
+class Outbox:
+    """The outbox of one bot."""
+
+    def __init__(self, path: Path, journal: Addressed, now: Callable[[], float]) -> None:
+        self._path, self._journal, self._now = path, journal, now
+        self._worker = Worker("gm-outbox", Storage(), writes=True)
+        self._asking: dict[int, asyncio.Future[Message]] = {}
+        self._shown: set[int] = set()
+        self._events: deque[Erased | Elsewhere] = deque()
+        self._job = Supervisor(
+            "gm-delivery", self._step, logger, "messages wait for the server", retry=RETRY
+        )
+        self.waiting = 0
+
+    async def open(self) -> None:
+        """Open it, without what was erased, and number from above what was delivered."""
+        delivered = await self._journal.delivered()
+        await self._worker.start(lambda: open_to_write(self._path, _prepare))
+        ids = await self._worker.run(lambda db: _begin(db, delivered))
+        there = {message.id for message in await self._journal.messages(ids)}
+        self._events.append(Erased(tuple(set(ids) - there)))
+        for number, body in await self._worker.run(lambda db: _waiting(db, -1)):
+            self.waiting += 1
+            self._show(number, Heard.read(body))
+        self._job.start()
+
+    async def close(self) -> None:
+        """Stop; what waits is delivered after the next start."""
+        await self._job.close()
+        await self._worker.stop()
+
+    async def hear(self, heard: Heard, patience: float) -> Message:
+        """Take a message; when this returns it is on disk.
+
+        Returns:
+            It as it is stored, or, if the server does not answer in ``patience`` seconds,
+            with a negative id of its own for the time being.
+        """
+        body, said = heard.written(), heard.message
+        query = "INSERT INTO outgoing (session, sender, at, body) VALUES (?, ?, ?, ?)"
+        values = (said.session, said.sender, self._now(), body)
+        number = await self._worker.run(
+            lambda db: db.execute(query, values).lastrowid or 0, patience
+        )
+        self.waiting += 1
+        stored: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
+        self._asking[number] = stored
+        self._job.wake()
+        try:
+            if self._journal.storage.kind != "away":
+                async with asyncio.timeout(patience):
+                    return await stored
+        except TimeoutError:
+            pass
+        finally:
+            self._asking.pop(number, None)
+        return self._show(number, heard)
+
+    def _show(self, number: int, heard: Heard) -> Message:
+        """Let a message that waits be recalled."""
+        said = replace(heard.message, id=-number)
+        place = Op(Session.kind, heard.session.id, None, encode(heard.session))
+        self._shown.add(number)
+        self._journal.announce([Change(0, self._now(), "chat", "session", (place,)), said])
+        return said
+
+    async def move(self, number: int, session: Session) -> bool:
+        """Move a message that waits to another Session; false if it does not wait."""
+
+        def move(db: sqlite3.Connection) -> Heard | None:
+            query = "SELECT body FROM outgoing WHERE number = ? AND message IS NULL"
+            found = db.execute(query, (number,)).fetchone()
+            if not found:
+                return None
+            heard = Heard.read(found[0])
+            said = replace(heard.message, session=session.id)
+            heard = replace(heard, message=said, session=session)
+            query = "UPDATE outgoing SET body = ?, session = ? WHERE number = ?"
+            db.execute(query, (heard.written(), session.id, number))
+            return heard
+
+        moved = await self._worker.run(move)
+        if moved:
+            self._show(number, moved)
+        return moved is not None
+
+    async def _step(self) -> float:
+        while self._events:
+            await self._follow(self._events[0])
+            self._events.popleft()
+        some = await self._worker.run(lambda db: _waiting(db, SOME))
+        if not some:
+            return NEVER
+        entries = [(number, Heard.read(body)) for number, body in some]
+        stored = await self._journal.deliver(entries)
+        numbers = [number for number, _ in entries]
+        old = self._now() - KEPT
+        await self._worker.run(
+            lambda db: _delivered(db, zip(numbers, stored, strict=True), old), None
+        )
+        self.waiting = max(0, self.waiting - len(some))
+        for number, message in zip(numbers, stored, strict=True):
+            if (asking := self._asking.get(number)) and not asking.done():
+                asking.set_result(message)
+        if gone := self._shown & set(numbers):
+            self._shown -= gone
+            self._journal.announce([Erased(tuple(-number for number in gone))])
+        return 0.0
+
+    def take(self, event: Event) -> None:
+        """Follow what the journal tells: what is erased, and what a server may have lost."""
+        if isinstance(event, Erased) or (isinstance(event, Elsewhere) and event.is_whole):
+            self._events.append(event)
+            self._job.wake()
+
+    async def _follow(self, event: Erased | Elsewhere) -> None:
+        if isinstance(event, Erased):
+            await self._worker.run(lambda db: _erase(db, event))
+            return
+        delivered = await self._journal.delivered()
+        self.waiting = await self._worker.run(lambda db: _send_again(db, delivered))
+
+
+def _prepare(db: sqlite3.Connection) -> None:
+    db.execute(_TABLE)
+
+
+def _begin(db: sqlite3.Connection, delivered: int) -> list[int]:
+    """Number from above what was delivered; returns the ids of what was."""
+    query = "UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = 'outgoing'"
+    if not db.execute(query, (delivered,)).rowcount:
+        query = "INSERT INTO sqlite_sequence (name, seq) VALUES ('outgoing', ?)"
+        db.execute(query, (delivered,))
+    found = db.execute("SELECT message FROM outgoing WHERE message IS NOT NULL").fetchall()
+    return [id for (id,) in found]
+
+
+def _send_again(db: sqlite3.Connection, delivered: int) -> int:
+    """Let what a server lost be delivered once more; returns how many wait."""
+    db.execute("UPDATE outgoing SET message = NULL WHERE number > ?", (delivered,))
+    query = "SELECT count(*) FROM outgoing WHERE message IS NULL"
+    return int(db.execute(query).fetchone()[0])
+
+
+def _waiting(db: sqlite3.Connection, limit: int) -> list[tuple[int, str]]:
+    query = "SELECT number, body FROM outgoing WHERE message IS NULL ORDER BY number LIMIT ?"
+    return db.execute(query, (limit,)).fetchall()
+
+
+def _delivered(db: sqlite3.Connection, stored: Iterable[tuple[int, Message]], old: float) -> None:
+    db.execute("BEGIN IMMEDIATE")
+    rows = [(message.id, number) for number, message in stored]
+    db.executemany("UPDATE outgoing SET message = ? WHERE number = ?", rows)
+    db.execute("DELETE FROM outgoing WHERE message IS NOT NULL AND at < ?", (old,))
+    db.execute("COMMIT")
+
+
+def _erase(db: sqlite3.Connection, gone: Erased) -> None:
+    """Delete what is not to be delivered again, from the file and its log."""
+    db.executemany("DELETE FROM outgoing WHERE message = ?", [(id,) for id in gone.messages])
+    if gone.user:
+        db.execute("DELETE FROM outgoing WHERE sender = ?", (gone.user,))
+    db.execute("PRAGMA wal_checkpoint(TRUNCATE)")

@@ -1,0 +1,272 @@
+"""Upstream server: PostgreSQL tables through which several journals are one.
+
+Every bot keeps a whole journal in a file of its own, and the server the newest state of every
+row, with the number of the step that wrote it. Whoever writes holds the one lock first, has
+caught up with all steps before, and so sees what stands, as with one file: numbers leave no
+gap, and what two bots would do at once they do one after the other.
+
+Nothing but psycopg's connection is used of it; it is imported when a server is named.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from ..errors import JournalError
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+AWAY = "away"
+"""Kind of a ``JournalError``: the server cannot be reached."""
+SCHEMA = "graph_memory"
+"""Where the tables are, unless the connection names a schema (``options=-csearch_path=…``)."""
+KEPT = "14 days"
+"""For so long steps are known; who was away for longer compares everything."""
+PRUNED = 1_000
+"""So often, in steps, old ones are deleted."""
+PAUSE = 2.0
+"""Seconds after a failure for which the server is not tried again."""
+_CONNECT: Final[dict[str, Any]] = {
+    "connect_timeout": 3,
+    "tcp_user_timeout": 5_000,
+    "keepalives_idle": 5,
+    "keepalives_interval": 2,
+    "keepalives_count": 3,
+    "application_name": "graph_memory",
+}
+# A bot that is stopped in a step must not stop the others.
+_LIMITS = (
+    "SET lock_timeout = '5s'; SET statement_timeout = '60s';"
+    " SET idle_in_transaction_session_timeout = '15s'"
+)
+_TABLES = """
+    CREATE TABLE IF NOT EXISTS head (
+        is_one boolean PRIMARY KEY DEFAULT true CHECK (is_one),
+        step bigint NOT NULL,
+        numbers jsonb NOT NULL
+    );
+    CREATE TABLE IF NOT EXISTS step (
+        number bigint PRIMARY KEY,
+        stamp text NOT NULL,
+        instance text NOT NULL,
+        at timestamptz NOT NULL DEFAULT clock_timestamp()
+    );
+    CREATE TABLE IF NOT EXISTS item (
+        place text COLLATE "C" NOT NULL,
+        key text COLLATE "C" NOT NULL,
+        body jsonb,
+        step bigint NOT NULL,
+        PRIMARY KEY (place, key)
+    );
+    CREATE INDEX IF NOT EXISTS item_step ON item (step);
+    CREATE TABLE IF NOT EXISTS instance (
+        id text PRIMARY KEY,
+        step bigint NOT NULL,
+        waiting integer NOT NULL,
+        version text NOT NULL,
+        seen_at timestamptz NOT NULL DEFAULT clock_timestamp()
+    );
+    INSERT INTO head VALUES (true, 0, '{}') ON CONFLICT DO NOTHING;
+"""
+_PUT = """
+    INSERT INTO item VALUES (%s, %s, %s::jsonb, %s) ON CONFLICT (place, key) DO UPDATE SET
+        body = CASE WHEN item.body IS NULL THEN excluded.body
+            ELSE item.body || excluded.body END, step = excluded.step
+"""
+"""Fields that only a newer version knows stay; a row that is gone leaves its key."""
+Item = tuple[str, str, dict[str, Any] | None]
+"""Table, key (JSON) and columns of a row; ``None`` if it is gone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The newest step.
+
+    Attributes:
+        stamp: What tells it from another server's step of this number.
+        numbers: The highest id ever given, by table.
+        is_followed: Whether the step that the asker knows last is one of this server's.
+        clock: The server's time, seconds since the epoch.
+    """
+
+    step: int
+    stamp: str
+    numbers: dict[str, int]
+    is_followed: bool
+    clock: float
+
+
+class Upstream:
+    """One PostgreSQL server; used on one thread.
+
+    Args:
+        dsn: How to connect, as libpq reads it; what it leaves out comes from the environment
+            and ``pgpass``.
+        instance: Id of the bot that asks.
+    """
+
+    def __init__(self, dsn: str, instance: str) -> None:
+        self._dsn, self._instance = dsn, instance
+        self._connection: Connection[Any] | None = None
+        self._failed_at = 0.0
+
+    @contextmanager
+    def writing(self, step: int, stamp: str) -> Iterator[Step]:
+        """A step under the lock; nothing of it stands unless :meth:`Step.commit` returned.
+
+        Args:
+            step, stamp: What the asker has followed last.
+
+        Raises:
+            JournalError: The server is away; whether a commit that had begun stands, only
+                following tells.
+        """
+        with self._asking() as db:
+            db.execute("SELECT pg_advisory_xact_lock(hashtext(current_schema()))")
+            yield Step(db, _head(db, step, stamp), self._instance)
+
+    @contextmanager
+    def reading(self, step: int, stamp: str) -> Iterator[Step]:
+        """The same without the lock, to see what stands now."""
+        with self._asking() as db:
+            db.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            yield Step(db, _head(db, step, stamp), self._instance)
+
+    @contextmanager
+    def _asking(self) -> Iterator[Connection[Any]]:
+        """A transaction, rolled back at its end unless it was committed."""
+        import psycopg
+
+        try:
+            db = self._connected()
+            yield db
+        except psycopg.Error as error:
+            self.close()
+            self._failed_at = time.monotonic()
+            raise away(str(error)) from None  # its words may hold those of a message
+        finally:
+            if self._connection is not None:
+                with suppress(psycopg.Error):
+                    self._connection.rollback()
+
+    def _connected(self) -> Connection[Any]:
+        if self._connection is None:
+            if time.monotonic() < self._failed_at + PAUSE:
+                raise away("it failed a moment ago")
+            self._connection = _connect(self._dsn)
+        return self._connection
+
+    def close(self) -> None:
+        """Close the connection; the next question opens one."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.close()
+
+
+class Step:
+    """One transaction of a server."""
+
+    def __init__(self, db: Connection[Any], head: Head, instance: str) -> None:
+        self._db, self.head, self._instance = db, head, instance
+
+    def items(self, after: int) -> Iterator[Item]:
+        """Rows written after a step, gone ones first; after -1 all that are there."""
+        with self._db.cursor("followed", withhold=False) as cursor:
+            cursor.itersize = 5_000
+            query = "SELECT place, key, body FROM item WHERE step > %s"
+            query += " AND body IS NOT NULL" if after < 0 else ""
+            yield from cursor.execute(f"{query} ORDER BY body IS NOT NULL, step, place", (after,))
+
+    def publish(self, items: list[Item], numbers: dict[str, int]) -> tuple[int, str]:
+        """Write rows as the next step; returns its number and stamp."""
+        number, stamp = self.head.step + 1, secrets.token_hex(8)
+        bodies = ((p, k, _written(b), number) for p, k, b in items)
+        with self._db.cursor() as cursor:
+            cursor.executemany(_PUT, bodies)
+        self._db.execute(
+            "WITH done AS (UPDATE head SET step = %s, numbers = %s::jsonb)"
+            " INSERT INTO step (number, stamp, instance) VALUES (%s, %s, %s)",
+            (number, json.dumps(numbers), number, stamp, self._instance),
+        )
+        if number % PRUNED == 0:
+            query = "DELETE FROM step WHERE at < now() - %s::interval AND number < %s"
+            self._db.execute(query, (KEPT, number))
+        return number, stamp
+
+    def take_time(self) -> None:
+        """Let it last longer than others' steps may: everything is compared or moved."""
+        self._db.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
+        self._db.execute("SET LOCAL statement_timeout = 0")
+
+    def commit(self) -> None:
+        """Let it stand."""
+        self._db.commit()
+
+
+def away(why: str) -> JournalError:
+    """The error to raise while a server cannot be used."""
+    line = " ".join(why.split("\n")[0].split())[:200]
+    error = JournalError(f"the shared journal's server cannot be used: {line}")
+    error.kind = error.code = AWAY
+    return error
+
+
+def _connect(dsn: str) -> Connection[Any]:
+    import psycopg
+    from psycopg import conninfo, sql
+
+    db = psycopg.connect(**{**_CONNECT, **conninfo.conninfo_to_dict(dsn)})
+    try:
+        _require_privacy(db)
+        (schema,) = db.execute("SELECT current_schema()").fetchone() or ("public",)
+        if schema in (None, "public"):
+            name = sql.Identifier(SCHEMA)
+            db.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(name))
+            db.execute(sql.SQL("SET search_path = {}").format(name))
+        db.execute(_LIMITS)
+        known = "SELECT to_regclass('head') IS NOT NULL AND to_regclass('instance') IS NOT NULL"
+        if not (db.execute(known).fetchone() or (False,))[0]:
+            db.execute(_TABLES)
+        db.commit()
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def _require_privacy(db: Connection[Any]) -> None:
+    """Refuse to send what people said in the clear, or to whoever answers."""
+    host = db.info.host
+    is_near = not host or host.startswith("/") or host in ("localhost", "::1")
+    if is_near or host.startswith("127."):
+        return
+    mode = db.info.get_parameters().get("sslmode")
+    if not db.pgconn.ssl_in_use or mode != "verify-full":
+        raise away("sslmode=verify-full is needed for a server on another host")
+
+
+def _written(body: dict[str, Any] | None) -> str | None:
+    """A row as JSON; PostgreSQL knows no NUL, which nobody sees."""
+    if body is None:
+        return None
+    plain = {k: v.replace("\0", "") if isinstance(v, str) else v for k, v in body.items()}
+    return json.dumps(plain, ensure_ascii=False)
+
+
+def _head(db: Connection[Any], step: int, stamp: str) -> Head:
+    found = db.execute(
+        "SELECT h.step, coalesce(s.stamp, ''), h.numbers,"
+        " EXISTS (SELECT 1 FROM step WHERE number = %s AND stamp = %s),"
+        " extract(epoch FROM clock_timestamp())::float8"
+        " FROM head h LEFT JOIN step s ON s.number = h.step",
+        (step, stamp),
+    ).fetchone()
+    assert found is not None
+    return Head(*found)

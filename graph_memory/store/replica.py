@@ -1,0 +1,339 @@
+"""Replica: a journal's file that follows, and is followed by, those of other bots.
+
+What a transaction does to the file's rows is noted by triggers that live as long as the
+connection, and published to the server before it is committed here. Of what was published
+elsewhere the rows are taken over as they stand; listeners are told what became of them.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import uuid
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from ..errors import JournalError
+from ..model import Change, Elsewhere, Erased, Op, kind_named
+from ..text import text_hash
+from . import presence
+from .connection import transacting
+from .postgres import Item, Step, Upstream
+from .rows import Tell, note, noted, select_messages
+
+T = TypeVar("T")
+
+LOCAL = "replica."
+"""What the keys of notes begin with that are about this file alone."""
+_KEPT = {"vector", "migration"}
+"""Tables of which each file has its own."""
+_NUMBERED = ("message", "batch", "change")
+_PROMISES = ('["withdrawn:', '["erased:')
+_ACTOR, _REASON = "elsewhere", "followed"
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """A table whose rows are shared."""
+
+    name: str
+    columns: tuple[str, ...]
+    keys: tuple[str, ...]
+
+    def where(self) -> str:
+        return " AND ".join(f'"{key}" IS ?' for key in self.keys)
+
+    def read(self, db: sqlite3.Connection, key: Iterable[object]) -> dict[str, Any] | None:
+        """The row of a key as it stands."""
+        found = db.execute(f'SELECT * FROM main."{self.name}" WHERE {self.where()}', (*key,))
+        row = found.fetchone()
+        return dict(zip(self.columns, row, strict=True)) if row else None
+
+    def delete(self, db: sqlite3.Connection, key: Iterable[object]) -> None:
+        db.execute(f'DELETE FROM main."{self.name}" WHERE {self.where()}', (*key,))
+
+    def put(self, db: sqlite3.Connection, body: dict[str, Any]) -> None:
+        """Write a row; columns that only another version has are left out."""
+        columns = [column for column in self.columns if column in body]
+        names, marks = ", ".join(f'"{each}"' for each in columns), ", ".join("?" * len(columns))
+        query = f'INSERT OR REPLACE INTO main."{self.name}" ({names}) VALUES ({marks})'
+        db.execute(query, [body[column] for column in columns])
+
+
+@dataclass(slots=True)
+class _Followed:
+    """What became of rows that were written elsewhere."""
+
+    said: list[int] = field(default_factory=list)
+    gone: list[int] = field(default_factory=list)
+    users: set[str] = field(default_factory=set)
+    ops: list[Op] = field(default_factory=list)
+    texts: set[str] = field(default_factory=set)
+    places: set[str] = field(default_factory=set)
+    change: int = 0
+
+
+class Replica:
+    """The replica of one file; used on the thread of its writing connection.
+
+    Attributes:
+        step: The newest step that is in the file.
+        ahead: Seconds by which the server's clock is ahead of this machine's.
+    """
+
+    def __init__(self, dsn: str, now: Callable[[], float]) -> None:
+        self._dsn, self._now = dsn, now
+        self._server: Upstream | None = None
+        self._tables: dict[str, _Table] = {}
+        self.instance = ""
+        self.step = 0
+        self.ahead = 0.0
+
+    def attach(self, db: sqlite3.Connection) -> None:
+        """Note from now on what a connection writes."""
+        self.instance = noted(db, f"{LOCAL}instance") or uuid.uuid4().hex
+        note(db, f"{LOCAL}instance", self.instance)
+        self._server = Upstream(self._dsn, self.instance)
+        self._tables = {table.name: table for table in _tables(db)}
+        db.execute(
+            # Not unique: how a conflict is met is for the statement to say that set a trigger off.
+            "CREATE TEMP TABLE touched (place TEXT, a, b, c)"
+        )
+        for table in self._tables.values():
+            for event, sides in _SIDES.items():
+                db.execute(_trigger(table, event, sides))
+        self.step, _ = _followed(db)
+
+    def detach(self) -> None:
+        """Close the connection to the server."""
+        if self._server:
+            self._server.close()
+
+    def write(
+        self, db: sqlite3.Connection, work: Callable[[sqlite3.Connection], T], tell: Tell
+    ) -> T:
+        """Run ``work`` in a transaction of both, on the newest state.
+
+        Raises:
+            JournalError: Of kind ``away``: the server is, or what the file holds cannot be
+                brought together with what it holds (:meth:`_join`).
+        """
+        assert self._server
+        step, stamp = _followed(db)
+        with self._server.writing(step, stamp) as turn, transacting(db):
+            self._catch_up(db, turn, step, stamp, tell)
+            result = work(db)
+            step = turn.head.step
+            if items := list(self._touched(db)):
+                step, stamp = turn.publish(items, _numbers(db))
+                _note(db, step, stamp)
+            turn.commit()
+        self.step = step
+        return result
+
+    def follow(self, db: sqlite3.Connection, tell: Tell) -> bool:
+        """Take over what was published elsewhere; whether there was anything."""
+        assert self._server
+        step, stamp = _followed(db)
+        with self._server.reading(step, stamp) as turn:
+            if turn.head.is_followed and turn.head.step == step:
+                return False
+            if turn.head.is_followed:
+                with transacting(db):
+                    self._catch_up(db, turn, step, stamp, tell)
+                self.step = turn.head.step
+                return True
+        # Whoever joins, or finds another server, may have something to give: under the lock.
+        self.write(db, lambda _db: None, tell)
+        return True
+
+    def _catch_up(
+        self, db: sqlite3.Connection, turn: Step, step: int, stamp: str, tell: Tell
+    ) -> None:
+        """Bring the file to the newest step."""
+        head = turn.head
+        self.ahead = head.clock - self._now()
+        if head.is_followed and head.step == step:
+            return
+        is_whole = not head.is_followed
+        if is_whole:
+            turn.take_time()
+            if not step:
+                _join(db, turn)
+        followed = _Followed()
+        here = {(place, _key(keys)) for place, keys in self._all(db)} if is_whole else set()
+        known = here if head.step else set[tuple[str, str]]()
+        for place, key, body in turn.items(-1 if is_whole else step):
+            known.discard((place, key))
+            self._enter(db, followed, place, key, body)
+        kept = {each for each in known if _is_promise(*each)}
+        for place, key in known - kept:
+            self._enter(db, followed, place, key, None)
+        _reserve(db, head.numbers)
+        db.execute("DELETE FROM touched")
+        for place, key in kept if head.step else here:  # the first bot gives what it has
+            row = (place, *json.loads(key), "", "")[:4]
+            db.execute("INSERT INTO touched VALUES (?, ?, ?, ?)", row)
+        _note(db, head.step, head.stamp)
+        _tell(db, followed, tell, is_whole=is_whole)
+
+    def _enter(
+        self,
+        db: sqlite3.Connection,
+        followed: _Followed,
+        place: str,
+        key: str,
+        body: dict[str, Any] | None,
+    ) -> None:
+        table = self._tables.get(place)
+        if table is None:
+            return  # of a newer version
+        keys = json.loads(key)
+        before = table.read(db, keys) if place in ("row", "message") else None
+        if body is None:
+            table.delete(db, keys)
+        else:
+            table.put(db, body)
+        followed.places.add(place)
+        match place:
+            case "message":
+                _follow_message(followed, keys[0], before, body)
+            case "row":
+                _follow_row(followed, keys, before, body)
+            case "presence":
+                followed.users.add(keys[1])
+            case "change":
+                followed.change = max(followed.change, keys[0])
+
+    def _touched(self, db: sqlite3.Connection) -> Iterator[Item]:
+        for place, *keys in db.execute("SELECT DISTINCT * FROM touched").fetchall():
+            table = self._tables[place]
+            key = keys[: len(table.keys)]
+            yield place, _key(key), table.read(db, key)
+        db.execute("DELETE FROM touched")
+
+    def _all(self, db: sqlite3.Connection) -> Iterator[tuple[str, list[object]]]:
+        """Table and key of every shared row."""
+        for table in self._tables.values():
+            columns = ", ".join(f'"{key}"' for key in table.keys)
+            where = f" WHERE key NOT LIKE '{LOCAL}%'" if table.name == "meta" else ""
+            for row in db.execute(f'SELECT {columns} FROM main."{table.name}"{where}'):
+                yield table.name, list(row)
+
+
+def _join(db: sqlite3.Connection, turn: Step) -> None:
+    """Refuse to give up what a file holds for what a server holds."""
+    query = "SELECT 1 FROM message UNION ALL SELECT 1 FROM row LIMIT 1"
+    if turn.head.step and db.execute(query).fetchone():
+        error = JournalError("this memory and the shared one both hold something")
+        raise error.told("shared_apart")
+
+
+def _key(keys: Iterable[object]) -> str:
+    return json.dumps(list(keys), ensure_ascii=False)
+
+
+def _is_promise(place: str, key: str) -> bool:
+    """Whether a row says what is not to be kept; no older server undoes that."""
+    return place in ("pause", "gap") or (place == "meta" and key.startswith(_PROMISES))
+
+
+_SIDES = {"INSERT": ("new",), "UPDATE": ("old", "new"), "DELETE": ("old",)}
+
+
+def _tables(db: sqlite3.Connection) -> Iterator[_Table]:
+    query = "SELECT name FROM main.sqlite_schema WHERE type = 'table' ORDER BY name"
+    for (name,) in db.execute(query).fetchall():
+        if name in _KEPT or name.startswith("sqlite_"):
+            continue
+        about = db.execute(f'PRAGMA main.table_info("{name}")').fetchall()
+        keys = sorted((place, column) for _, column, _, _, _, place in about if place)
+        if keys:
+            yield _Table(name, tuple(e[1] for e in about), tuple(column for _, column in keys))
+
+
+def _trigger(table: _Table, event: str, sides: tuple[str, ...]) -> str:
+    """A trigger that notes which row was written."""
+    when = f"WHEN {sides[0]}.key NOT LIKE '{LOCAL}%'" if table.name == "meta" else ""
+    padding = ["''"] * (3 - len(table.keys))
+    rows = (", ".join([*(f'{side}."{key}"' for key in table.keys), *padding]) for side in sides)
+    values = ", ".join(f"('{table.name}', {row})" for row in rows)
+    return (
+        f"CREATE TEMP TRIGGER touch_{table.name}_{event.lower()} AFTER {event}"
+        f' ON main."{table.name}" {when} BEGIN'
+        f" INSERT INTO touched VALUES {values}; END"
+    )
+
+
+def _follow_message(
+    followed: _Followed, id: int, before: dict[str, Any] | None, body: dict[str, Any] | None
+) -> None:
+    if body is not None:
+        followed.said.append(id)
+    elif before is not None:
+        followed.gone.append(id)
+        followed.texts |= {before["text"], f"{before['name']}: {before['text']}"}
+
+
+def _follow_row(
+    followed: _Followed,
+    keys: list[str],
+    before: dict[str, Any] | None,
+    body: dict[str, Any] | None,
+) -> None:
+    kind, id = keys
+    was = json.loads(before["data"]) if before else None
+    became = json.loads(body["data"]) if body else None
+    if was == became:
+        return
+    followed.ops.append(Op(kind, id, was, became))
+    cls, old, new = kind_named(kind), was or {}, became or {}
+    for name in cls.words if cls else ():
+        if old.get(name) != new.get(name):
+            followed.texts.add(old.get(name, ""))
+
+
+def _tell(db: sqlite3.Connection, followed: _Followed, tell: Tell, *, is_whole: bool) -> None:
+    """Tell listeners what became of what."""
+    if followed.places or is_whole:  # first: what a server lost was not erased
+        tell(Elsewhere(frozenset(followed.places), is_whole))
+    if followed.texts - {""}:
+        db.executemany(
+            "DELETE FROM vector WHERE text_hash = ?",
+            [(text_hash(text),) for text in followed.texts if text],
+        )
+    if followed.gone:
+        tell(Erased(tuple(followed.gone)))
+    if followed.ops:
+        # Sessions first: what follows belongs to one.
+        ops = sorted(followed.ops, key=lambda op: op.kind != "session")
+        tell(Change(followed.change, 0.0, _ACTOR, _REASON, tuple(ops)))
+    if followed.users:
+        presence.tell_again(db, followed.users, tell)
+    for id in sorted(followed.said):
+        for message in select_messages(db, "WHERE id = ?", (id,)):
+            tell(message)
+
+
+def _numbers(db: sqlite3.Connection) -> dict[str, int]:
+    found = dict(db.execute("SELECT name, seq FROM main.sqlite_sequence").fetchall())
+    return {name: found.get(name, 0) for name in _NUMBERED}
+
+
+def _reserve(db: sqlite3.Connection, numbers: dict[str, int]) -> None:
+    for table, number in numbers.items():
+        query = "UPDATE main.sqlite_sequence SET seq = max(seq, ?) WHERE name = ?"
+        if not db.execute(query, (number, table)).rowcount:
+            db.execute(
+                "INSERT INTO main.sqlite_sequence (name, seq) VALUES (?, ?)", (table, number)
+            )
+
+
+def _followed(db: sqlite3.Connection) -> tuple[int, str]:
+    step, _, stamp = (noted(db, f"{LOCAL}step") or "0 ").partition(" ")
+    return int(step), stamp
+
+
+def _note(db: sqlite3.Connection, step: int, stamp: str) -> None:
+    note(db, f"{LOCAL}step", f"{step} {stamp}")

@@ -1,0 +1,338 @@
+"""Several journals that are one through a server: a real PostgreSQL."""
+
+import asyncio
+import random
+import sqlite3
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, closing
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from graph_memory.errors import JournalError
+from graph_memory.model import Change, Erased, Fact, Message, Session
+from graph_memory.store import Draft, Journal, Rows
+from tests.makers import T0, fact, group, private, user
+from tests.postgres import Postgres
+
+pytestmark = pytest.mark.server
+HOME, CLUB = private("zhang"), group("100")
+ZHANG = user("zhang")
+OWN = ("vector", "migration", "meta")
+
+
+class Bots:
+    """Bots on one memory, each with a folder of its own."""
+
+    def __init__(self, folder: Path, dsn: str) -> None:
+        self.folder, self.dsn = folder, dsn
+        self.stack = AsyncExitStack()
+        self.said = 0
+
+    async def start(self, name: str) -> Journal:
+        folder = self.folder / name
+        folder.mkdir(exist_ok=True)
+        journal = await Journal.open(folder / "journal.sqlite3", lambda: T0, self.dsn)
+        self.stack.push_async_callback(journal.close)
+        return journal
+
+    async def say(self, journal: Journal, text: str, session: Session = HOME) -> Message:
+        self.said += 1
+        message = Message(0, session.id, ZHANG, "张三", text, T0 + self.said, str(self.said))
+        return await journal.append(message, session)
+
+
+@pytest.fixture
+async def bots(tmp_path: Path, dsn: str) -> AsyncIterator[Bots]:
+    """Bots that may be started on one memory."""
+    made = Bots(tmp_path, dsn)
+    yield made
+    await made.stack.aclose()
+
+
+async def until(is_so: Callable[[], object], seconds: float = 20.0) -> None:
+    """Wait until something is so."""
+    for _ in range(int(seconds / 0.02)):
+        if is_so():
+            return
+        await asyncio.sleep(0.02)
+    raise AssertionError("it never came to be")
+
+
+def content(journal: Journal) -> dict[str, list[object]]:
+    """Every shared row of a journal's file."""
+    with closing(sqlite3.connect(journal.path)) as db:
+        tables = db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall()
+        found = {
+            name: sorted(db.execute(f"SELECT * FROM {name}").fetchall(), key=repr)
+            for (name,) in tables
+            if name not in OWN and not name.startswith("sqlite_")
+        }
+        query = "SELECT * FROM meta WHERE key NOT LIKE 'replica.%' ORDER BY key"
+        return found | {"meta": db.execute(query).fetchall()}
+
+
+def published(dsn: str) -> dict[str, int]:
+    """How many rows of each table the server holds."""
+    with psycopg.connect(dsn) as db:
+        query = "SELECT place, count(*) FROM item WHERE body IS NOT NULL GROUP BY place"
+        return dict(db.execute(query).fetchall())
+
+
+async def test_what_one_bot_hears_the_other_knows(bots: Bots) -> None:
+    one, two = await bots.start("one"), await bots.start("two")
+    heard: list[object] = []
+    two.listen(heard.append)
+    stored = await bots.say(one, "我住在通州")
+    assert stored.id == 1
+    await until(lambda: stored in heard)
+    assert await two.messages([stored.id]) == [stored]
+    second = await bots.say(two, "我养猫")
+    assert second.id == 2
+    await one._follow()
+    assert content(one) == content(two)
+
+
+async def test_who_has_a_memory_gives_it_and_who_is_new_gets_it(bots: Bots, tmp_path: Path) -> None:
+    alone = await Journal.open(tmp_path / "journal.sqlite3", lambda: T0)
+    await bots.say(alone, "我以前一个人")
+    before = content(alone)
+    await alone.close()
+    (tmp_path / "one").mkdir()
+    (tmp_path / "journal.sqlite3").rename(tmp_path / "one" / "journal.sqlite3")
+    one = await bots.start("one")
+    two = await bots.start("two")
+    assert {**content(two), "meta": before["meta"]} == before
+    assert content(one) == content(two)
+
+
+async def test_two_memories_are_not_mixed(bots: Bots, tmp_path: Path) -> None:
+    await bots.say(await bots.start("one"), "这是第一个")
+    (tmp_path / "other").mkdir()
+    other = await Journal.open(tmp_path / "other" / "journal.sqlite3", lambda: T0)
+    await bots.say(other, "这是第二个")
+    await other.close()
+    with pytest.raises(JournalError) as caught:
+        await bots.start("other")
+    assert caught.value.code == "shared_apart"
+
+
+async def test_what_is_erased_by_one_is_gone_from_all(bots: Bots, dsn: str) -> None:
+    one, two = await bots.start("one"), await bots.start("two")
+    secret = await bots.say(one, "我最怕山竹虫")
+    await two._follow()
+    told: list[object] = []
+    two.listen(told.append)
+
+    def erase(db: sqlite3.Connection, tell: Callable[..., None]) -> None:
+        db.execute("DELETE FROM message WHERE id = ?", (secret.id,))
+        tell(Erased((secret.id,)))
+
+    await one.alter(erase)
+    await two._follow()
+    await until(lambda: Erased((secret.id,)) in told)
+    assert await two.messages([secret.id]) == []
+    with psycopg.connect(dsn, autocommit=True) as db:
+        found = db.execute("SELECT body::text FROM item").fetchall()
+        assert not any("山竹" in (body or "") for (body,) in found)
+    for name in ("one", "two"):
+        for path in (bots.folder / name).glob("*.sqlite3"):
+            with closing(sqlite3.connect(path)) as file:
+                assert "山竹" not in "\n".join(file.iterdump())
+
+
+async def test_rows_follow_with_their_history(bots: Bots) -> None:
+    one, two = await bots.start("one"), await bots.start("two")
+    said = await bots.say(one, "我住通州")
+    seen: list[Change] = []
+    two.listen(lambda event: seen.append(event) if isinstance(event, Change) else None)
+    first = fact(HOME, ZHANG, ZHANG, "住通州", evidence=(said.id,))
+    change = await one.commit(lambda _rows: Draft("learn", "learned", [first]))
+    assert change
+    await two._follow()
+    await until(lambda: seen)
+    assert await two.read(lambda rows: rows.get(Fact, first.id)) == first
+    assert [(op.before, op.row) for op in seen[-1].ops if op.kind == "fact"] == [(None, first)]
+    assert await two.change(change.id) == change
+
+
+async def test_a_message_that_was_heard_while_the_server_is_away_is_delivered_once(
+    bots: Bots, postgres: Postgres
+) -> None:
+    one = await bots.start("one")
+    await bots.say(one, "先说一句")
+    told: list[object] = []
+    one.listen(told.append)
+    postgres.stop()
+    try:
+        waiting = [await bots.say(one, f"断线时第{n}句") for n in range(3)]
+    finally:
+        postgres.start()
+    assert [message.id for message in waiting] == [-2, -3, -4]
+    await until(lambda: all(message in told for message in waiting))  # and can be recalled
+    await until(lambda: one.waiting_messages == 0)
+    assert [m.text for m in await one.newest_messages(9)] == [
+        "先说一句",
+        *(f"断线时第{n}句" for n in range(3)),
+    ]
+    await until(lambda: any(isinstance(e, Erased) and -4 in e.messages for e in told))
+
+
+async def test_what_waits_survives_a_restart(bots: Bots, postgres: Postgres) -> None:
+    one = await bots.start("one")
+    await bots.say(one, "在线")
+    postgres.stop()
+    try:
+        await bots.say(one, "断线")
+        await one.close()
+        again = await bots.start("one")
+        assert again.waiting_messages == 1
+        assert again.storage.kind == "away"
+        with pytest.raises(JournalError) as caught:
+            await again.set_note("some", "thing")
+        assert caught.value.kind == "away"
+    finally:
+        postgres.start()
+    await until(lambda: again.waiting_messages == 0)
+    assert [m.text for m in await again.newest_messages(9)] == ["在线", "断线"]
+
+
+async def test_a_commit_whose_answer_was_lost_counts_once(
+    bots: Bots, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The server has it, the bot was told that the connection broke."""
+    from graph_memory.store import postgres as server
+
+    one = await bots.start("one")
+    commit, lost = server.Step.commit, [True, False, True]
+
+    def commit_and_lose(step: server.Step) -> None:
+        commit(step)
+        if lost and lost.pop():
+            raise psycopg.OperationalError("the connection is gone")
+
+    monkeypatch.setattr(server.Step, "commit", commit_and_lose)
+    monkeypatch.setattr(server, "PAUSE", 0.0)
+    for number in range(3):
+        await bots.say(one, f"第{number}句")
+    await until(lambda: one.waiting_messages == 0)
+    two = await bots.start("two")
+    assert [m.text for m in await two.newest_messages(9)] == [f"第{n}句" for n in range(3)]
+    await one._follow()
+    assert content(one) == content(two)
+
+
+async def test_a_server_that_lost_what_it_had_gets_it_back(bots: Bots, dsn: str) -> None:
+    """An older backup was restored there; a bot that slept meanwhile comes back as well."""
+    one, two = await bots.start("one"), await bots.start("two")
+    await bots.say(one, "备份之前")
+    await two._follow()
+    with psycopg.connect(dsn, autocommit=True) as db:
+        for table in ("head", "step", "item"):
+            db.execute(f"CREATE TABLE saved_{table} AS TABLE {table}")
+    await bots.say(one, "备份之后，一")
+    await bots.say(two, "备份之后，二")
+    await one.alter(lambda db, _tell: db.execute("INSERT INTO pause VALUES ('user', 'x', 1)"))
+    await two._follow()
+    with psycopg.connect(dsn, autocommit=True) as db:
+        for table in ("head", "step", "item"):
+            db.execute(f"TRUNCATE {table}; INSERT INTO {table} TABLE saved_{table}")
+    for _ in range(4):
+        await one._follow()
+        await two._follow()
+        await asyncio.sleep(0.3)
+    assert sorted(m.text for m in await one.newest_messages(9)) == [
+        "备份之前",
+        "备份之后，一",
+        "备份之后，二",
+    ]
+    assert content(one) == content(two)
+    assert content(one)["pause"] == [("user", "x", 1.0)]
+
+
+async def test_an_empty_server_is_filled_by_who_comes_first(bots: Bots, dsn: str) -> None:
+    one = await bots.start("one")
+    await bots.say(one, "我在")
+    before = content(one)
+    with psycopg.connect(dsn, autocommit=True) as db:
+        db.execute("TRUNCATE step; TRUNCATE item; UPDATE head SET step = 0, numbers = '{}'")
+    await one._follow()
+    two = await bots.start("two")
+    assert content(one) == content(two) == before
+
+
+async def test_fields_of_a_newer_version_stay(bots: Bots, dsn: str) -> None:
+    one = await bots.start("one")
+    said = await bots.say(one, "我在")
+    with psycopg.connect(dsn, autocommit=True) as db:
+        db.execute("UPDATE item SET body = body || '{\"mood\": 3}' WHERE place = 'message'")
+        db.execute("INSERT INTO item VALUES ('reminder', '[1]', '{}', 1)")
+    two = await bots.start("two")
+    await two.alter(
+        lambda db, _tell: db.execute("UPDATE message SET name = 'x' WHERE id = ?", (said.id,))
+    )
+    with psycopg.connect(dsn) as db:
+        (body,) = db.execute("SELECT body FROM item WHERE place = 'message'").fetchone() or ({},)
+    assert body["mood"] == 3
+    assert body["name"] == "x"
+
+
+async def test_a_step_that_fails_leaves_nothing(bots: Bots, dsn: str) -> None:
+    one = await bots.start("one")
+    await bots.say(one, "我在")
+    before, there = content(one), published(dsn)
+
+    def fail(db: sqlite3.Connection, _tell: object) -> None:
+        db.execute("DELETE FROM message")
+        raise ValueError("no")
+
+    with pytest.raises(ValueError, match="no"):
+        await one.alter(fail)
+    await one._follow()
+    assert (content(one), published(dsn)) == (before, there)
+
+
+@pytest.mark.parametrize("seed", range(6))
+async def test_whatever_is_done_where_all_are_the_same(bots: Bots, seed: int, dsn: str) -> None:
+    """Random steps of three bots, with one that is closed for a while."""
+    chance = random.Random(seed)
+    names = ["one", "two", "three"]
+    open_ = {name: await bots.start(name) for name in names}
+    for number in range(40):
+        name = chance.choice(names)
+        journal = open_.get(name)
+        match chance.randrange(8):
+            case 0 if journal and len(open_) > 1:
+                await open_.pop(name).close()
+            case 1 if not journal:
+                open_[name] = await bots.start(name)
+            case 2 if journal:
+                await journal.alter(_drop_some(chance.randrange(3)))
+            case 3 if journal:
+                await journal.commit(_learn(number))
+            case 4 if journal:
+                await journal.claim(HOME.id, len, lambda _r, _s, _m: Draft("chat", "claimed"))
+            case _ if journal:
+                await bots.say(journal, f"{name} 说 {number}", chance.choice((HOME, CLUB)))
+    for name in names:
+        open_.setdefault(name, await bots.start(name)) if name not in open_ else None
+        await open_[name]._follow()
+    one, *others = [content(open_[name]) for name in names]
+    assert all(other == one for other in others)
+    assert published(dsn) == {name: len(rows) for name, rows in one.items() if rows}
+    with psycopg.connect(dsn) as db:
+        steps = [n for (n,) in db.execute("SELECT number FROM step ORDER BY number")]
+    assert steps == list(range(1, len(steps) + 1)), "no number is left out"
+
+
+def _drop_some(rest: int) -> Callable[..., None]:
+    def drop(db: sqlite3.Connection, _tell: object) -> None:
+        db.execute("DELETE FROM message WHERE id % 3 = ? AND batch IS NULL", (rest,))
+
+    return drop
+
+
+def _learn(number: int) -> Callable[[Rows], Draft]:
+    made = fact(HOME, ZHANG, ZHANG, f"喜欢 {number % 5}", at=T0 + number)
+    return lambda _rows: Draft("learn", "learned", [made])
