@@ -7,6 +7,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 LEFT_OUT = ("__pycache__", "node_modules", "dist")
+SHOWN = (".ci", ".github", ".astrbot-plugin")
+"""Folders that are the project's own although they are hidden."""
 
 
 @cache
@@ -22,7 +24,7 @@ def project_files() -> Iterator[Path]:
     folders = [ROOT]
     while folders:
         for path in sorted(folders.pop().iterdir()):
-            hidden = path.name.startswith(".") and path.name not in (".ci", ".astrbot-plugin")
+            hidden = path.name.startswith(".") and path.name not in SHOWN
             if path.is_symlink() or path.name in LEFT_OUT or (hidden and path.is_dir()):
                 continue
             if path == ROOT / "data":  # AstrBot makes it wherever it is imported

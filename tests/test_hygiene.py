@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.instruments.dev.suite import PARTS
 from tests.queries import REVIEWED, formatted
 from tests.sources import ROOT, imports, name, project_files, runtime_modules, tree
 
@@ -112,6 +113,14 @@ def test_ci_runs_the_command_of_the_readme() -> None:
     for file in ("README.md", "README_en.md"):
         assert "./dev test" in read(ROOT / file)
         assert "./dev up" in read(ROOT / file)
+
+
+def test_the_public_forge_runs_what_ci_runs() -> None:
+    workflow = read(ROOT / ".github" / "workflows" / "test.yml")
+    listed = re.search(r"part: \[(.*)\]", workflow)
+    assert listed is not None
+    assert "./dev test ${{ matrix.part }}" in workflow
+    assert set(re.findall(r"[\w-]+", listed[1])) == set(PARTS) - {"transformers"}
 
 
 def test_versions_agree() -> None:
