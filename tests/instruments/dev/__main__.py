@@ -37,6 +37,10 @@ PROGRAMS = {
         "tests.instruments.demo.screenshots",
         "the README's pictures of the web UI, made anew",
     ),
+    "release": (
+        "tests.instruments.dev.publish",
+        "checks, then zip, source and checksums in dist/ (--untested: without the tests)",
+    ),
     "chaos": ("tests.instruments.chaos", "kills, damages, long work: is anything lost?"),
 }
 """Programs for developers, each with arguments of its own; ``NAME --help`` lists them."""
