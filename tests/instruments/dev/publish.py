@@ -201,7 +201,7 @@ def publish(folder: Path) -> list[Path]:
     wrong = []
     for title, check in checks.items():
         found = list(check())
-        note(f"{title}: {'ok' if not found else f'{len(found)} to mend'}")
+        note(f"{title}: {len(found) or 'nothing'} to mend")
         wrong += found
     if wrong:
         raise StepError("\n".join(wrong))
