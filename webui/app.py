@@ -8,9 +8,7 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
-from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import Response
-from starlette.staticfiles import StaticFiles
 
 from .auth import Keyring
 from .core import access, errors, service, settings
@@ -28,7 +26,7 @@ from .pages import (
     overview,
     people,
 )
-from .rendering import FormError, PageRequest, Pages
+from .rendering import Assets, FormError, PageRequest, Pages
 
 PARTS = (login, overview, editing, memories, people, graph_pages, inspection, fading, data)
 """Modules of pages; an address belongs to the first that takes it."""
@@ -61,7 +59,7 @@ def create_app(
     app.include_router(live_routes)
     for part in PARTS:
         app.include_router(part.routes)
-    app.mount("/static", GZipMiddleware(StaticFiles(directory=_STATIC), compresslevel=6))
+    app.mount("/static", Assets(directory=_STATIC))
     app.add_api_route("/healthz", lambda: {"status": "ok"})
     _handle_errors(app)
     return app

@@ -127,6 +127,11 @@ class TokenBudget:
         spent = self._by_person.get((self._day(), user), 0.0)
         return self._until_midnight() if share and spent >= share else 0.0
 
+    def over_share(self, people: int) -> frozenset[str]:
+        """Who of so many people may use nothing more today; see :meth:`share_blocked_for`."""
+        spent = {user for _, user in self._by_person}
+        return frozenset(user for user in spent if self.share_blocked_for(user, people))
+
     def charge(self, said: Mapping[str, int], request: str, answer: Answer) -> None:
         """Put what an answer has cost down to people, by how many characters each said."""
         day, cost = self._day(), sum(_cost(request, answer))

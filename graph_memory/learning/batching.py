@@ -121,6 +121,11 @@ class Buffers:
         """A Session that is known."""
         return self._sessions[id]
 
+    def places(self, circle: str | None) -> list[str]:
+        """The Sessions of one chat window, or all."""
+        known = self._sessions.items()
+        return [id for id, session in known if circle in (None, session.circle)]
+
     def know(self, session: Session) -> None:
         """Note what a Session is; before its first message."""
         self._sessions[session.id] = session

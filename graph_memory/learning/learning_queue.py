@@ -135,7 +135,9 @@ class Learning(Part):
         self._ears: dict[str, _Ear] = {}
         self._people: set[str] = set()
         self._waiting: list[QueuedBatch] = []
+        self._held: frozenset[str] = frozenset()
         self._is_stale = True
+        self._is_reading = False
         self._running: dict[str, asyncio.Task[None]] = {}
         self._urgent: dict[int, asyncio.Future[bool]] = {}
         self._released: set[int] = set()
@@ -278,10 +280,12 @@ class Learning(Part):
     async def _retry_waiting(
         self, circle: str | None, *, untried: bool = False
     ) -> set[asyncio.Future[bool]]:
+        places = set(self._buffers.places(circle))
         batches = [
             batch.id
-            for batch in await self._queue(circle)
-            if batch.state == "waiting" and not (untried and batch.attempts)
+            for batch in await self._journal.queue()
+            if batch.state == "waiting" and batch.session in places
+            if not (untried and batch.attempts)
         ]
         return set() if self._is_closed else set(self.retry_now(batches, by_admin=True))
 
@@ -320,16 +324,15 @@ class Learning(Part):
 
     async def status(self, circle: str | None = None) -> LearningStatus:
         """How learning is doing; of batches, in one chat window or everywhere."""
-        queue = await self._queue(circle)
-        waiting = [batch for batch in queue if batch.state == "waiting"]
-        failed = next((batch for batch in reversed(queue) if batch.error), None)
+        sessions = None if circle is None else self._buffers.places(circle)
+        found = await self._journal.backlog(sessions, self._over_share())
         return LearningStatus(
             buffered=len(self._buffers),
-            waiting=len(waiting),
-            dead=sum(1 for batch in queue if batch.state == "dead"),
-            failed=failed.id if failed else 0,
-            failure=Failure.read(failed.error).value if failed else "",
-            over_share=sum(1 for batch in waiting if self._share_pause(batch.author)),
+            waiting=found.waiting,
+            dead=found.dead,
+            failed=found.failed,
+            failure=Failure.read(found.error).value if found.failed else "",
+            over_share=found.held,
             last_learned_at=self._extractor.last_at,
         )
 
@@ -366,11 +369,6 @@ class Learning(Part):
     def _check_open(self) -> None:
         if not self._job.is_running:
             raise ClosedError("learning has stopped")
-
-    async def _queue(self, circle: str | None) -> list[QueuedBatch]:
-        """Batches that are not learned, of one chat window or all."""
-        place, queue = self._buffers.session, await self._journal.queue()
-        return [batch for batch in queue if circle in (None, place(batch.session).circle)]
 
     # ----------------------------------------------------------------- the loop
 
@@ -417,9 +415,15 @@ class Learning(Part):
         pause = self._paused_until - asyncio.get_running_loop().time()
         if pause > 0:
             return pause
+        self._is_stale = self._is_stale or self._held != self._over_share()
         while self._is_stale:  # again if a batch ended meanwhile: it may be on the list still
-            self._is_stale = False
-            self._waiting = [b for b in await self._journal.queue() if b.state == "waiting"]
+            self._is_stale, self._is_reading = False, True
+            self._held = self._over_share()
+            try:
+                queue = await self._journal.queue(self._held)
+            finally:
+                self._is_reading = False
+            self._waiting = [batch for batch in queue if batch.state == "waiting"]
         present = {item.id for item in self._waiting}
         for id in [] if self._running else self._urgent.keys() - present:
             self._answer(id, learned=False)
@@ -461,6 +465,9 @@ class Learning(Part):
         """Seconds for which somebody's batches wait who has cost their share of the day."""
         return self._context.budget.share_blocked_for(author, len(self._people))
 
+    def _over_share(self) -> frozenset[str]:
+        return self._context.budget.over_share(len(self._people))
+
     def _wait(self, item: QueuedBatch, now: float) -> float:
         """Seconds until a batch may be tried."""
         share = 0.0 if item.id in self._wanted else self._share_pause(item.author)
@@ -495,7 +502,11 @@ class Learning(Part):
         finally:
             del self._running[item.session]
             self._answer(item.id, learned=learned)
-            self.look_again()
+            if learned and not self._is_reading:  # a long queue is not read for each of its batches
+                self._waiting = [batch for batch in self._waiting if batch.id != item.id]
+                self._job.wake()
+            else:
+                self.look_again()
 
     async def _attempt(self, item: QueuedBatch) -> bool:
         await self._journal.probe()  # no call of the model for what cannot be stored

@@ -11,7 +11,7 @@ import logging
 import sqlite3
 import sys
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -35,7 +35,7 @@ from .connection import (
     reading,
     transacting,
 )
-from .messages import Buffered, QueuedBatch
+from .messages import Backlog, Buffered, QueuedBatch
 from .outbox import Heard, Outbox
 from .postgres import AWAY
 from .replica import Replica
@@ -465,15 +465,15 @@ class Journal:
         """A batch with its messages; raises ``NotFoundError``."""
         return await self.look(lambda db: mail.read_batch(db, id))
 
-    async def queue(self) -> list[QueuedBatch]:
-        """Batches that are waiting or dead, oldest first."""
-        query = (
-            "SELECT id, session, state, attempts, next_at, error, created_at,"
-            " coalesce((SELECT sender FROM message m WHERE m.batch = b.id AND sender != 'bot'"
-            " GROUP BY sender ORDER BY sum(length(text)) DESC, sender LIMIT 1), '')"
-            " FROM batch b WHERE state != 'learned' ORDER BY id"
-        )
-        return await self.look(lambda db: [QueuedBatch(*row) for row in db.execute(query)])
+    async def queue(self, authors: Collection[str] = ()) -> list[QueuedBatch]:
+        """Batches that are waiting or dead, oldest first; see :func:`messages.queue`."""
+        return await self.look(lambda db: mail.queue(db, authors))
+
+    async def backlog(
+        self, sessions: Iterable[str] | None = None, authors: Collection[str] = ()
+    ) -> Backlog:
+        """How many batches are waiting or dead; see :func:`messages.backlog`."""
+        return await self.look(lambda db: mail.backlog(db, sessions, authors))
 
     async def fail(self, batch: int, error: str, next_at: float | None) -> None:
         """Record a failed attempt, unless it was learned; without ``next_at`` it is dead."""

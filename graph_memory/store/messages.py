@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import astuple, dataclass, replace
 
 from ..errors import NotFoundError
@@ -51,7 +51,7 @@ class Buffered:
 
 @dataclass(frozen=True, slots=True)
 class QueuedBatch:
-    """A batch that is ``waiting`` or ``dead``; ``author`` said most of it."""
+    """A batch that is ``waiting`` or ``dead``; of ``author``, if they were asked for."""
 
     id: int
     session: str
@@ -61,6 +61,23 @@ class QueuedBatch:
     error: str
     created_at: float
     author: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Backlog:
+    """How many batches are not learned.
+
+    Attributes:
+        waiting, dead: Those to be tried (again), and given up.
+        held: Waiting ones of which somebody said most who was asked for.
+        failed, error: The newest one that failed and is not learned, and why, if any.
+    """
+
+    waiting: int
+    dead: int
+    failed: int
+    error: str
+    held: int
 
 
 # -------------------------------------------------------------------------- messages
@@ -270,6 +287,45 @@ def open_batch(db: sqlite3.Connection, messages: list[Message], at: float) -> in
     batch = int(cursor.lastrowid or 0)
     db.executemany("UPDATE message SET batch = ? WHERE id = ?", [(batch, m.id) for m in messages])
     return batch
+
+
+_AUTHOR = """(SELECT sender FROM message m WHERE m.batch = b.id AND sender != 'bot'
+    GROUP BY sender ORDER BY sum(length(text)) DESC, sender LIMIT 1)"""
+_WANTED = "(SELECT value FROM json_each(:authors))"
+_THEIRS = f"""(:authors != '[]' AND b.id IN (SELECT batch FROM message WHERE sender IN {_WANTED})
+    AND {_AUTHOR} IN {_WANTED})"""
+_THERE = "(:sessions IS NULL OR session IN (SELECT value FROM json_each(:sessions)))"
+QUEUE = f"""
+    SELECT id, session, state, attempts, next_at, error, created_at,
+        iif({_THEIRS}, {_AUTHOR}, '')
+    FROM batch b WHERE state != 'learned' ORDER BY id
+"""
+# A bare column beside one max() is that of the same row.
+BACKLOG = f"""
+    SELECT total(state = 'waiting'), total(state = 'dead'), max(iif(error != '', id, 0)), error
+    FROM batch WHERE state != 'learned' AND {_THERE}
+"""
+HELD = f"SELECT count(*) FROM batch b WHERE state = 'waiting' AND {_THERE} AND {_THEIRS}"
+
+
+def queue(db: sqlite3.Connection, authors: Collection[str]) -> list[QueuedBatch]:
+    """Batches that are not learned, oldest first; those of ``authors`` say so."""
+    return [QueuedBatch(*row) for row in db.execute(QUEUE, {"authors": json.dumps([*authors])})]
+
+
+def backlog(
+    db: sqlite3.Connection, sessions: Iterable[str] | None, authors: Collection[str]
+) -> Backlog:
+    """Counts of the batches that are not learned, of some Sessions or all.
+
+    Args:
+        authors: Whose waiting batches are counted as held.
+    """
+    places = None if sessions is None else json.dumps([*sessions])
+    values = {"authors": json.dumps([*authors]), "sessions": places}
+    waiting, dead, failed, error = db.execute(BACKLOG, values).fetchone()
+    (held,) = db.execute(HELD, values).fetchone() if authors else (0,)
+    return Backlog(int(waiting), int(dead), failed or 0, error if failed else "", held)
 
 
 def read_batch(db: sqlite3.Connection, id: int) -> Batch:

@@ -1,7 +1,7 @@
 """Batches are tried once each, and none is lost while the model is down."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,8 +23,8 @@ DAY = 86_400.0
 class SlowToRead(Journal):
     """A journal whose queue is reported after ``meanwhile`` has happened."""
 
-    async def queue(self) -> list[QueuedBatch]:
-        found = await super().queue()
+    async def queue(self, authors: Collection[str] = ()) -> list[QueuedBatch]:
+        found = await super().queue(authors)
         await self.meanwhile()
         return found
 
@@ -206,6 +206,20 @@ async def test_a_batch_that_ends_while_the_queue_is_read_is_not_started_again(sh
     await shop.learning.step()
     assert not shop.is_busy
     assert shop.asked == [1]
+
+
+async def test_a_long_queue_is_not_read_for_each_of_its_batches(shop, monkeypatch):
+    shop.is_up, reads = True, list[float]()
+
+    async def count() -> None:
+        reads.append(shop.now)
+
+    monkeypatch.setattr(shop.journal, "meanwhile", count)
+    await shop.fill(20)
+    await shop.work()
+    assert shop.asked == list(range(1, 21))
+    assert await shop.states() == set()
+    assert len(reads) == 2, "once to work it off, once by this test"
 
 
 async def test_what_is_urged_while_the_queue_is_read_is_waited_for(shop, monkeypatch):

@@ -10,6 +10,7 @@ import pytest
 from graph_memory.errors import ClosedError, ConflictError, JournalError, NotFoundError
 from graph_memory.model import BOT, Change, Entity, Fact, Message, Presence, Session, User
 from graph_memory.store import Draft, Journal, Rows, copies
+from graph_memory.store.messages import Backlog
 
 from ..makers import T0, entity, fact, group, message, name, private, undo, user
 
@@ -102,6 +103,27 @@ async def test_claiming_and_learning_nothing(journal: Journal):
     batch, _ = await journal.claim(HERE.id, len, record_nothing)
     assert (await journal.commit(put(batch=batch.id))).ops == ()
     assert await journal.queue() == [], "an empty change still ends its batch"
+
+
+async def test_a_backlog_is_counted_by_place_and_by_who_said_most(journal: Journal):
+    room, at = group("1"), iter(range(100))
+    for where, said in (
+        (HERE, {ZHANG: "我喜欢爬山"}),
+        (room, {ZHANG: "好", user("li"): "国庆一起去爬山吧"}),
+        (room, {ZHANG: "我下周都在出差", user("li"): "好"}),
+    ):
+        for sender, text in said.items():
+            await journal.append(message(where, sender, text, T0 + next(at)), where)
+        await journal.claim(where.id, len, record_nothing)
+    assert await journal.backlog() == Backlog(3, 0, 0, "", 0)
+    assert await journal.backlog(authors={ZHANG}) == Backlog(3, 0, 0, "", 2)
+    assert await journal.backlog([room.id], {ZHANG}) == Backlog(2, 0, 0, "", 1)
+    assert await journal.backlog([]) == Backlog(0, 0, 0, "", 0)
+    assert [each.author for each in await journal.queue({ZHANG})] == [ZHANG, "", ZHANG]
+    await journal.fail(1, "timeout", T0 + 30)
+    await journal.fail(2, "no_json", None)
+    assert await journal.backlog() == Backlog(2, 1, 2, "no_json", 0)
+    assert await journal.backlog([HERE.id], {ZHANG}) == Backlog(1, 0, 1, "timeout", 1)
 
 
 async def test_failed_batches_wait_die_and_are_revived(journal: Journal):

@@ -10,6 +10,7 @@ import pytest
 from graph_memory.model import Episode, Message
 from graph_memory.store import Draft
 from graph_memory.store.queries import FactFilter
+from webui import rendering
 
 from .browsing import LIFE, press, see
 from .conftest import BULK, application, entered, opened
@@ -184,3 +185,23 @@ async def test_what_is_sent_is_compressed_for_who_can_read_that(owner: httpx.Asy
         assert packed.headers["content-encoding"] == "gzip"
         assert packed.headers["vary"] == plain.headers["vary"] == "Accept-Encoding"
         assert packed.num_bytes_downloaded < len(plain.content) / 2
+
+
+async def test_a_version_of_a_file_is_compressed_once(owner, monkeypatch) -> None:
+    packed, compress = list[int](), rendering.gzip.compress
+
+    def counted(data: bytes, level: int) -> bytes:
+        packed.append(len(data))
+        return compress(data, level)
+
+    monkeypatch.setattr(rendering.gzip, "compress", counted)
+    rendering._packed.cache_clear()
+    for path in ("js/choice.js", "js/choice.js", "js/graph/main.js"):
+        answer = await owner.get(f"/static/{path}", headers={"Accept-Encoding": "gzip"})
+        assert answer.headers["content-encoding"] == "gzip"
+    assert len(packed) == 2
+    known = {"If-None-Match": answer.headers["etag"], "Accept-Encoding": "gzip"}
+    assert (await owner.get("/static/js/graph/main.js", headers=known)).status_code == 304
+    small = await owner.get("/static/css/chevron.svg", headers={"Accept-Encoding": "gzip"})
+    assert small.headers.get("content-encoding", "") in {"", "gzip"}
+    assert small.text.startswith("<svg")
