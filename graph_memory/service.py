@@ -17,6 +17,7 @@ from pathlib import Path
 from .access import PLAIN_KEY, Access, forget_plain_key
 from .companion import Companion
 from .context import Context
+from .coordination import Coordination
 from .data_directory import lock, restrict
 from .deletion import ForgetMe, Tombstones
 from .embedding import CachedEmbedder
@@ -87,6 +88,17 @@ class MemoryService:
         self.references = References(can_open=self.settings.enable_function_calling)
         self.forget_me = ForgetMe(self.journal, tombstones, self._unlink, self.now)
         self.transfer = TransferService(directory, context, self.learning)
+        self.coordination = Coordination(
+            context,
+            tombstones,
+            self.forget_me.forget,
+            self.backups.purge,
+            {
+                "pause": self.learning.pauses.load,
+                "instance": self.instances.load,
+                "spending": self.spending.load,
+            },
+        )
         self._examining = asyncio.Lock()
         self._loading: Supervisor | None = None
         self._embedder: CachedEmbedder | None = None
@@ -119,7 +131,7 @@ class MemoryService:
             async with contextlib.AsyncExitStack() as stack:
                 stack.callback(os.close, await asyncio.to_thread(_own, directory))
                 tombstones = await asyncio.to_thread(Tombstones.read, directory)
-                journal = await open_journal(directory, now, tombstones)
+                journal = await open_journal(directory, now, tombstones, settings.shared_journal)
                 stack.push_async_callback(journal.close)
                 context = Context(
                     journal=journal,
@@ -151,6 +163,8 @@ class MemoryService:
         for part in (self.recall, self.learning, self.upkeep, self.backups, self.transfer):
             stack.push_async_callback(part.close)
             await part.start()
+        stack.push_async_callback(self.coordination.close)
+        self.coordination.start()
         for idle in (self.forget_me, self.companion.proactive):
             stack.push_async_callback(idle.close)
 
@@ -263,6 +277,8 @@ class MemoryService:
                 *behind(self.settings.language, *views, forgetting=self.forget_me.waiting),
             ],
             storage_kind=self.journal.storage.kind,
+            bots=self.coordination.others,
+            unsent=self.journal.waiting_messages,
             breakers=breakers,
             spending=self.spending.today(),
         )

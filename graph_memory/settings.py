@@ -95,6 +95,7 @@ class Settings:
     time_decay_rate: float = _number(1.0, 0, 100)
     min_importance_threshold: float = _number(0.25, 0, 0.9)
     keep_messages_days: int = _number(0, 30, 36_500, zero=True)
+    shared_journal: str = ""
     webui_port: int = _number(6190, 1_024, 65_535, zero=True)
     webui_host: str = HOST
     webui_key: str = ""

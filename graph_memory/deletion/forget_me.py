@@ -20,7 +20,7 @@ import shutil
 import sqlite3
 import threading
 import time
-from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
@@ -52,7 +52,7 @@ logger = logging.getLogger("graph_memory.deletion")
 ACTOR = "erasure"
 """Actor of an erasure's change, and from then on of the user's own changes."""
 REASON = "forget me"
-_MARK = "erased:"
+MARK = "erased:"
 _NOTE = "user:"
 STEP = 50
 """Rows or messages in a piece."""
@@ -119,6 +119,24 @@ class Tombstones:
             self._write([*(other for other in self.stones if other.id != stone.id), stone])
         return stone
 
+    def adopt(self, salt: str) -> bool:
+        """Hash as other bots do; false if there are stones that were hashed before."""
+        with self._lock:
+            if salt != self.salt and not self.stones:
+                self.salt, self._known = salt, {}
+                self._write([])
+        return salt == self.salt
+
+    def take(self, marks: Mapping[str, float]) -> bool:
+        """Write down whom other bots erased (hash and time); whether any were new."""
+        with self._lock:
+            known = {stone.id: stone.at for stone in self.stones}
+            new = [Tombstone(id, at) for id, at in marks.items() if known.get(id, at - 1) < at]
+            if new:
+                ids = {stone.id for stone in new}
+                self._write([*(stone for stone in self.stones if stone.id not in ids), *new])
+        return bool(new)
+
     def find(self, user: str) -> Tombstone | None:
         """The tombstone of a user, if there is one."""
         id = self.hash(user) if self.stones else ""
@@ -164,12 +182,12 @@ class Tombstones:
 
 def erasures(db: sqlite3.Connection) -> dict[str, float]:
     """Whom (salted hashes) was erased from a journal, and when."""
-    return {stone: float(at) for stone, at in notes(db, _MARK).items()}
+    return {stone: float(at) for stone, at in notes(db, MARK).items()}
 
 
 def mark(db: sqlite3.Connection, stone: str, at: float) -> None:
     """Say that somebody was erased."""
-    note(db, f"{_MARK}{stone}", repr(at))
+    note(db, f"{MARK}{stone}", repr(at))
 
 
 def users(db: sqlite3.Connection) -> set[str]:
@@ -482,6 +500,7 @@ class ForgetMe:
             with self._journal.long_work():  # else done by the daily purge
                 await self._journal.tidy(compact)
             await drain(self._journal)
+            await self._journal.vacuum()
         return ""
 
 

@@ -50,7 +50,7 @@ from ..store.rows import (
 from .message_retention import delete_messages, forget_texts, trimmed
 from .plan import DeletionPlan, Key, Origin, plan_for_messages, rewrite_log, with_answers
 
-_MARK = "withdrawn:"
+MARK = "withdrawn:"
 _DUE = "withdrawals due"
 """Note: marks were carried here by which nothing was deleted yet."""
 _CLOSED = "closed"
@@ -69,17 +69,17 @@ def mark_of(sender: str, ref: str, at: float) -> str:
 def put_marks(db: sqlite3.Connection, marks: Iterable[str], value: str) -> None:
     """Note when messages were retracted, or :data:`_CLOSED`."""
     for mark in marks:
-        note(db, f"{_MARK}{mark}", value)
+        note(db, f"{MARK}{mark}", value)
 
 
 def all_marks(db: sqlite3.Connection) -> set[str]:
     """The marks of all messages that were ever retracted."""
-    return set(notes(db, _MARK))
+    return set(notes(db, MARK))
 
 
 def open_marks(db: sqlite3.Connection) -> dict[str, float]:
     """Marks of messages that a backup may hold, and when each was retracted."""
-    return {mark: float(at) for mark, at in notes(db, _MARK).items() if at != _CLOSED}
+    return {mark: float(at) for mark, at in notes(db, MARK).items() if at != _CLOSED}
 
 
 def close(db: sqlite3.Connection, marks: Collection[str]) -> None:
@@ -95,7 +95,7 @@ def held(db: sqlite3.Connection, marks: Collection[str]) -> list[int]:
 
 def carry(old: sqlite3.Connection, new: sqlite3.Connection) -> None:
     """Put the marks of a journal into an older one."""
-    if found := notes(old, _MARK):
+    if found := notes(old, MARK):
         for mark in found.keys() - all_marks(new):
             put_marks(new, [mark], found[mark])
         note(new, _DUE, "1")

@@ -101,6 +101,8 @@ class TokenBudget:
             lambda db: db.execute(query).fetchall()
         ):
             self._days.setdefault(day, {})[purpose] = counts
+        for call in self._unsaved:
+            self._count(*call)
 
     async def close(self) -> None:
         """Wait until what was counted is kept."""
@@ -142,13 +144,16 @@ class TokenBudget:
 
     def add(self, purpose: str, tokens_in: int, tokens_out: int) -> None:
         """Count one call; it is written down in the background."""
-        day = self._day()
-        counts = self._days.setdefault(day, {}).setdefault(purpose, [0, 0, 0])
-        for index, more in enumerate((1, tokens_in, tokens_out)):
-            counts[index] += more
-        self._unsaved.append((day, purpose, tokens_in, tokens_out))
+        call = (self._day(), purpose, tokens_in, tokens_out)
+        self._count(*call)
+        self._unsaved.append(call)
         self._job.start()
         self._job.wake()
+
+    def _count(self, day: str, purpose: str, *tokens: int) -> None:
+        counts = self._days.setdefault(day, {}).setdefault(purpose, [0, 0, 0])
+        for index, more in enumerate((1, *tokens)):
+            counts[index] += more
 
     def today(self) -> Account:
         """What was spent since midnight."""

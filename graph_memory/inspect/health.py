@@ -9,11 +9,12 @@ import asyncio
 import logging
 import math
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import tzinfo
 from functools import partial
 
+from ..coordination import FAR
 from ..dates import moment
 from ..errors import Failure, GraphError, GraphMemoryError, JournalError
 from ..graph import GraphState, GraphStore
@@ -24,6 +25,7 @@ from ..locales import TEXTS, explain, say
 from ..maintenance import Report
 from ..recall import Recaller
 from ..store import MENDABLE, Journal, examine, mend
+from ..store.postgres import Bot
 
 logger = logging.getLogger("graph_memory.inspect")
 
@@ -44,6 +46,8 @@ class Health:
         embedder: Name of the model in use; may be empty.
         is_loading: Whether there will be one in a moment.
         storage_kind: Why messages cannot be stored (see ``store/connection.py``).
+        bots: The other bots on the memory.
+        unsent: Messages that wait for the server that they share.
         breakers: By ``embedding``, ``learning`` or ``rewriting``.
     """
 
@@ -59,6 +63,8 @@ class Health:
     upkeep: Report | None
     problems: list[str] = field(default_factory=list)
     storage_kind: str = ""
+    bots: Sequence[Bot] = ()
+    unsent: int = 0
     breakers: dict[str, Breaker] = field(default_factory=dict)
     spending: Account = field(default_factory=Account)
     is_loading: bool = False
@@ -95,6 +101,10 @@ def describe(health: Health, language: str, zone: tzinfo, web: str = "") -> str:
     if learning.failed:
         lines.append(learning_failure(learning, language))
     lines.append(_spending(health.spending, language))
+    if health.bots or health.unsent:
+        silent = sum(bot.silent > FAR for bot in health.bots)
+        shared = {"count": len(health.bots), "silent": silent, "unsent": health.unsent}
+        lines.append(tell("health_shared", **shared))
     lines.append(tell("health_upkeep", when=when, thinned=counts.get("thinned", 0)))
     if web:
         lines.append(tell("health_web", url=web))

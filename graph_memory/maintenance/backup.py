@@ -53,6 +53,8 @@ COMMAND = "/memory restore"
 """The chat command that prepares a restore and opens the memory anew."""
 _NAME = re.compile(r"journal-(\d{8}T\d{6}Z)(?:-([\w-]+))?\.sqlite3", re.ASCII)
 _STAGED = re.compile(r"restore-(\d{8}T\d{6}Z)\.sqlite3", re.ASCII)
+SHARED = 60 * DAY
+"""Seconds after which no other bot's backups hold a message that was taken back."""
 SETTLING = 60.0
 """Seconds after the start before the first look: starting is busy enough."""
 LOOK = 3600.0
@@ -220,6 +222,8 @@ class Backups(Part):
 
     async def restore(self, name: str) -> Backup:
         """Have a backup replace the journal at the next start; see :func:`stage`."""
+        if self._journal.replica:
+            raise JournalError("what bots share is restored on its server").told("shared_restore")
         return await self.alone(lambda: stage(self._directory, name, self._now()))
 
     async def staged(self) -> float | None:
@@ -270,6 +274,7 @@ class Backups(Part):
                     await self._journal.tidy(forget_me.compact)
                     if not await forget_me.drain(self._journal, PATIENCE):
                         raise JournalError("the log could not be emptied: somebody is reading it")
+                await self._journal.vacuum()
                 await asyncio.to_thread(self._tombstones.finish, stones)
         except ClosedError:
             raise
@@ -277,6 +282,8 @@ class Backups(Part):
             self._unpurged = f"what is to be forgotten is still in some file: {brief(error)}"
             logger.warning("%s; trying again", self._unpurged)
             return
+        if self._journal.replica:  # other bots have backups as well
+            retracted = {m: at for m, at in retracted.items() if at < self._now() - SHARED}
         await self._journal.alter(lambda db, _tell: retraction.close(db, retracted))
 
     # ---------------------------------------------------- in the backup thread
@@ -365,9 +372,11 @@ def staged(directory: Path) -> float | None:
 
 
 async def open_journal(
-    directory: Path, now: Callable[[], float], tombstones: Tombstones
+    directory: Path, now: Callable[[], float], tombstones: Tombstones, server: str = ""
 ) -> Journal:
     """Carry out a prepared restore, purge what it brings back, open the journal.
+
+    With a ``server`` all that is for the bots together to do: see ``coordination.py``.
 
     Raises:
         DamagedError: The journal is damaged, foreign or lost; names the newest good backup.
@@ -375,8 +384,10 @@ async def open_journal(
     """
     try:
         await asyncio.to_thread(_prepare, directory, now())
-        await asyncio.to_thread(forget_me.clean_journal, directory / JOURNAL, tombstones, now())
-        return await Journal.open(directory / JOURNAL, now)
+        journal = directory / JOURNAL
+        if not server:
+            await asyncio.to_thread(forget_me.clean_journal, journal, tombstones, now())
+        return await Journal.open(journal, now, server)
     except DamagedError as error:
         raise await asyncio.to_thread(advise, directory, error) from error
 

@@ -37,7 +37,7 @@ from .connection import (
 )
 from .messages import Backlog, Buffered, QueuedBatch
 from .outbox import Heard, Outbox
-from .postgres import AWAY
+from .postgres import AWAY, Bot
 from .replica import Replica
 from .rows import Draft, Event, Rows, Tell, note, noted, read_change, select_messages, write
 from .schema import migrate, open_tables
@@ -217,6 +217,18 @@ class Journal:
         return replica is None or await self.look(
             lambda db: leases.serves(db, circle, replica.instance)
         )
+
+    async def report(self, erasures: int) -> list[Bot]:
+        """Tell the server how this bot is doing; returns how all on the memory are."""
+        replica, waiting = self.replica, self.waiting_messages
+        if replica is None:
+            return []
+        return await self._writer.run(lambda _db: replica.report(waiting, erasures))
+
+    async def vacuum(self) -> None:
+        """Have the server write over what was erased."""
+        if replica := self.replica:
+            await self._writer.run(lambda _db: replica.vacuum())
 
     @property
     def waiting_messages(self) -> int:

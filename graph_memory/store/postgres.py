@@ -55,7 +55,7 @@ _TABLES = """
     CREATE TABLE IF NOT EXISTS step (
         number bigint PRIMARY KEY,
         stamp text NOT NULL,
-        instance text NOT NULL,
+        bot text NOT NULL,
         at timestamptz NOT NULL DEFAULT clock_timestamp()
     );
     CREATE TABLE IF NOT EXISTS item (
@@ -66,11 +66,11 @@ _TABLES = """
         PRIMARY KEY (place, key)
     );
     CREATE INDEX IF NOT EXISTS item_step ON item (step);
-    CREATE TABLE IF NOT EXISTS instance (
+    CREATE TABLE IF NOT EXISTS bot (
         id text PRIMARY KEY,
         step bigint NOT NULL,
         waiting integer NOT NULL,
-        version text NOT NULL,
+        erasures integer NOT NULL,
         seen_at timestamptz NOT NULL DEFAULT clock_timestamp()
     );
     INSERT INTO head VALUES (true, 0, '{}') ON CONFLICT DO NOTHING;
@@ -101,6 +101,24 @@ class Head:
     numbers: dict[str, int]
     is_followed: bool
     clock: float
+
+
+@dataclass(frozen=True, slots=True)
+class Bot:
+    """How a bot on the memory is doing.
+
+    Attributes:
+        step: The newest it has followed.
+        waiting: Messages of its own that wait for the server.
+        erasures: How many people and messages were erased from all its files.
+        silent: Seconds since it was heard of.
+    """
+
+    id: str
+    step: int
+    waiting: int
+    erasures: int
+    silent: float = 0.0
 
 
 class Upstream:
@@ -142,8 +160,12 @@ class Upstream:
     @contextmanager
     def _asking(self) -> Iterator[Connection[Any]]:
         """A transaction, rolled back at its end unless it was committed."""
-        import psycopg
-
+        try:
+            import psycopg
+        except ImportError as error:
+            raise JournalError(f"psycopg cannot be imported: {error}").told(
+                "shared_driver"
+            ) from error
         try:
             db = self._connected()
             yield db
@@ -162,6 +184,33 @@ class Upstream:
                 raise away("it failed a moment ago")
             self._connection = _connect(self._dsn)
         return self._connection
+
+    def report(self, state: Bot) -> list[Bot]:
+        """Tell how this bot is doing; returns all that were heard of within a month."""
+        with self._asking() as db:
+            db.execute(
+                "INSERT INTO bot (id, step, waiting, erasures) VALUES (%s, %s, %s, %s)"
+                " ON CONFLICT (id) DO UPDATE SET step = excluded.step, waiting = excluded.waiting,"
+                " erasures = excluded.erasures, seen_at = clock_timestamp()",
+                (state.id, state.step, state.waiting, state.erasures),
+            )
+            found = db.execute(
+                "SELECT id, step, waiting, erasures,"
+                " extract(epoch FROM clock_timestamp() - seen_at)::float8 FROM bot"
+                " WHERE seen_at > clock_timestamp() - interval '30 days' ORDER BY id"
+            ).fetchall()
+            db.commit()
+        return [Bot(*row) for row in found]
+
+    def vacuum(self) -> None:
+        """Have the room of what was deleted written over; needs the tables' owner."""
+        with self._asking() as db:
+            db.rollback()
+            db.autocommit = True
+            try:
+                db.execute("VACUUM item")
+            finally:
+                db.autocommit = False
 
     def close(self) -> None:
         """Close the connection; the next question opens one."""
@@ -192,7 +241,7 @@ class Step:
             cursor.executemany(_PUT, bodies)
         self._db.execute(
             "WITH done AS (UPDATE head SET step = %s, numbers = %s::jsonb)"
-            " INSERT INTO step (number, stamp, instance) VALUES (%s, %s, %s)",
+            " INSERT INTO step (number, stamp, bot) VALUES (%s, %s, %s)",
             (number, json.dumps(numbers), number, stamp, self._instance),
         )
         if number % PRUNED == 0:
@@ -222,7 +271,11 @@ def _connect(dsn: str) -> Connection[Any]:
     import psycopg
     from psycopg import conninfo, sql
 
-    db = psycopg.connect(**{**_CONNECT, **conninfo.conninfo_to_dict(dsn)})
+    try:
+        wanted = conninfo.conninfo_to_dict(dsn)
+    except psycopg.ProgrammingError:  # which may quote the password
+        raise JournalError("the setting shared_journal is no connection string") from None
+    db = psycopg.connect(**{**_CONNECT, **wanted})
     try:
         _require_privacy(db)
         (schema,) = db.execute("SELECT current_schema()").fetchone() or ("public",)
@@ -231,7 +284,7 @@ def _connect(dsn: str) -> Connection[Any]:
             db.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(name))
             db.execute(sql.SQL("SET search_path = {}").format(name))
         db.execute(_LIMITS)
-        known = "SELECT to_regclass('head') IS NOT NULL AND to_regclass('instance') IS NOT NULL"
+        known = "SELECT to_regclass('head') IS NOT NULL AND to_regclass('bot') IS NOT NULL"
         if not (db.execute(known).fetchone() or (False,))[0]:
             db.execute(_TABLES)
         db.commit()

@@ -19,7 +19,7 @@ from ..model import Change, Elsewhere, Erased, Op, kind_named
 from ..text import text_hash
 from . import presence
 from .connection import transacting
-from .postgres import Item, Step, Upstream
+from .postgres import Bot, Item, Step, Upstream
 from .rows import Tell, note, noted, select_messages
 
 T = TypeVar("T")
@@ -132,6 +132,16 @@ class Replica:
         self.step = step
         return result
 
+    def report(self, waiting: int, erasures: int) -> list[Bot]:
+        """Tell the server how this bot is doing; returns how all are."""
+        assert self._server
+        return self._server.report(Bot(self.instance, self.step, waiting, erasures))
+
+    def vacuum(self) -> None:
+        """Have the server write over what was erased."""
+        assert self._server
+        self._server.vacuum()
+
     def follow(self, db: sqlite3.Connection, tell: Tell) -> bool:
         """Take over what was published elsewhere; whether there was anything."""
         assert self._server
@@ -176,7 +186,9 @@ class Replica:
             row = (place, *json.loads(key), "", "")[:4]
             db.execute("INSERT INTO touched VALUES (?, ?, ?, ?)", row)
         _note(db, head.step, head.stamp)
-        _tell(db, followed, tell, is_whole=is_whole)
+        lost = frozenset(json.loads(key)[0] for place, key in kept if place == "meta")
+        event = Elsewhere(frozenset(followed.places), is_whole, lost if head.step else frozenset())
+        _tell(db, followed, tell, event)
 
     def _enter(
         self,
@@ -294,10 +306,10 @@ def _follow_row(
             followed.texts.add(old.get(name, ""))
 
 
-def _tell(db: sqlite3.Connection, followed: _Followed, tell: Tell, *, is_whole: bool) -> None:
+def _tell(db: sqlite3.Connection, followed: _Followed, tell: Tell, event: Elsewhere) -> None:
     """Tell listeners what became of what."""
-    if followed.places or is_whole:  # first: what a server lost was not erased
-        tell(Elsewhere(frozenset(followed.places), is_whole))
+    if event.tables or event.is_whole:  # first: what a server lost was not erased
+        tell(event)
     if followed.texts - {""}:
         db.executemany(
             "DELETE FROM vector WHERE text_hash = ?",

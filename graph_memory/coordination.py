@@ -1,0 +1,143 @@
+"""Coordination of several bots that share one memory.
+
+What each keeps besides rows follows the others: whom one erased the others erase from their own
+files; pauses, accounts and spending are read anew; and what a server had lost is done again.
+"""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+from collections.abc import Awaitable, Callable
+
+from .context import Context
+from .deletion import Tombstones, retraction
+from .deletion.forget_me import MARK, erasures, users
+from .model import Elsewhere
+from .store import Event
+from .store.postgres import Bot
+from .store.rows import note, noted
+from .supervisor import Supervisor
+
+logger = logging.getLogger("graph_memory.service")
+
+REPORT = 30.0
+"""Seconds between two reports to the server."""
+FAR = 120.0
+"""Seconds without a report after which a bot is behind, and not just slow."""
+_SALT = "erasure salt"
+"""Note: by what all bots hash the ids of who is to stay forgotten."""
+Refresh = Callable[[], Awaitable[object]]
+
+
+class Coordination:
+    """How one bot keeps up with the others on its memory.
+
+    Attributes:
+        bots: How all are doing, this one included; empty if the memory is not shared.
+
+    Args:
+        forget: Erases a user for good.
+        purge: Erases from this bot's own files whom its tombstones name.
+        refresh: Read anew, by table, what is kept besides the rows.
+    """
+
+    def __init__(
+        self,
+        context: Context,
+        tombstones: Tombstones,
+        forget: Callable[[str], Awaitable[object]],
+        purge: Refresh,
+        refresh: dict[str, Refresh],
+    ) -> None:
+        self._journal, self._now = context.journal, context.now
+        self._tombstones, self._forget, self._purge = tombstones, forget, purge
+        self._refresh = refresh
+        self._tables: set[str] = {*refresh, "meta"}
+        self._lost: set[str] = set()
+        self._reported = 0.0
+        self.bots: list[Bot] = []
+        self._job = Supervisor(
+            "gm-coordination",
+            self._step,
+            logger,
+            "what other bots did is not followed",
+            retry=(5.0,),
+        )
+
+    def start(self) -> None:
+        """Begin to keep up, if the memory is shared."""
+        if self._journal.replica:
+            self._journal.listen(self._on_event)
+            self._job.start()
+
+    async def close(self) -> None:
+        """Stop; the next start catches up."""
+        await self._job.close()
+
+    async def settle(self) -> None:
+        """Wait until what others did is followed."""
+        await self._job.idle()
+
+    @property
+    def others(self) -> list[Bot]:
+        """The other bots."""
+        own = self._journal.replica.instance if self._journal.replica else ""
+        return [bot for bot in self.bots if bot.id != own]
+
+    def _on_event(self, event: Event) -> None:
+        if isinstance(event, Elsewhere):
+            self._tables |= event.tables
+            self._lost |= event.promises
+            self._job.wake()
+
+    async def _step(self) -> float:
+        while self._tables:
+            table = self._tables.pop()
+            try:
+                if table == "meta":
+                    await self._follow_erasures()
+                elif refresh := self._refresh.get(table):
+                    await refresh()
+            except BaseException:
+                self._tables.add(table)
+                raise
+        if self._lost:
+            await self._do_again()
+        if self._now() - self._reported >= REPORT:
+            marks = await self._journal.look(erasures)
+            left = {stone.id for stone in self._tombstones.unfinished}
+            self.bots = await self._journal.report(len(marks.keys() - left))
+            self._reported = self._now()
+        return REPORT
+
+    async def _follow_erasures(self) -> None:
+        """Erase from this bot's files whom others erased from the memory."""
+        salt = await self._journal.note(_SALT)
+        if salt is None:
+            salt = await self._journal.alter(lambda db, _tell: _salted(db, self._tombstones.salt))
+        if not self._tombstones.adopt(salt):
+            logger.warning("this bot forgot people before it joined: it keeps its own list of them")
+        if self._tombstones.take(await self._journal.look(erasures)):
+            await self._purge()
+
+    async def _do_again(self) -> None:
+        """Erase once more what a server had lost: it may have come back with what it has."""
+        lost = set(self._lost)
+        marks = {key.removeprefix(retraction.MARK) for key in lost} - lost
+        await self._journal.alter(
+            lambda db, _tell: retraction.retract_again(db, marks, self._now())
+        )
+        gone = {key.removeprefix(MARK) for key in lost} - lost
+        for id, user in self._tombstones.match(await self._journal.look(users)).items():
+            if id in gone:
+                await self._forget(user)
+        self._lost -= lost
+
+
+def _salted(db: sqlite3.Connection, salt: str) -> str:
+    """The salt of all bots: that of the first of them."""
+    found = noted(db, _SALT)
+    if found is None:
+        note(db, _SALT, salt)
+    return found or salt

@@ -1,0 +1,190 @@
+"""Several bots on one memory, as whole memories: a real PostgreSQL, real files."""
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from graph_memory.errors import JournalError
+from graph_memory.inspect.health import describe
+from graph_memory.settings import Settings
+from tests.makers import CHINA, holding
+from tests.postgres import Postgres
+from tests.store.test_replica import until
+from tests.world import CLUB, HOME, ZHANG, World, li_in_club, living, zhang, zhang_in_club
+
+pytestmark = pytest.mark.server
+
+
+class Bots:
+    """Whole memories on one server."""
+
+    def __init__(self, folder: Path, dsn: str) -> None:
+        self.folder, self.settings = folder, Settings(shared_journal=dsn)
+        self.stack = AsyncExitStack()
+
+    async def start(self, name: str) -> World:
+        folder = self.folder / name
+        folder.mkdir(exist_ok=True)
+        world = await self.stack.enter_async_context(living(folder, self.settings))
+        world.memory.coordination._reported = -1e9
+        return world
+
+
+@pytest.fixture
+async def bots(tmp_path: Path, dsn: str) -> AsyncIterator[Bots]:
+    made = Bots(tmp_path, dsn)
+    yield made
+    await made.stack.aclose()
+
+
+async def followed(*worlds: World) -> None:
+    """Wait until all have followed the others."""
+    for world in worlds:
+        await world.memory.journal._follow()
+    for world in worlds:
+        await world.memory.coordination.settle()
+        await world.memory.settle()
+
+
+async def test_what_is_told_to_one_bot_the_other_recalls_in_the_same_words(bots: Bots) -> None:
+    one, two = await bots.start("one"), await bots.start("two")
+    await one.say(zhang, "我最爱吃的是椒麻鸡")
+    await followed(one, two)
+    blocks = [
+        (await world.memory.recall.remind(zhang.asker, "我爱吃什么？")).block
+        for world in (one, two)
+    ]
+    assert "椒麻鸡" in blocks[0]
+    assert blocks[0] == blocks[1]
+
+
+async def test_a_batch_is_learned_by_one_of_two(bots: Bots) -> None:
+    one, two = await bots.start("one"), await bots.start("two")
+    for number in range(4):
+        await (one, two)[number % 2].say(zhang, f"我去过第{number}座山")
+    await followed(one, two)
+    await one.memory.learning.flush()
+    await followed(one, two)
+    await two.memory.learning.flush()
+    assert len(one.model.calls) + len(two.model.calls) == 1
+    assert not await two.memory.journal.queue()
+
+
+async def test_a_batch_that_another_bot_learns_is_left_to_it(bots: Bots) -> None:
+    one, two = await bots.start("one"), await bots.start("two")
+    await one.say(zhang, "我去过泰山")
+    assert await one.memory.journal.lease("batch 1", 240)
+    await followed(one, two)
+    assert await two.memory.learning.flush() == 0
+    assert not two.model.calls
+    await one.memory.journal.give("batch 1")
+    await followed(one, two)
+    await two.memory.learning.flush()
+    await followed(one, two)
+    assert len(one.model.calls) + len(two.model.calls) == 1
+    assert not await one.memory.journal.queue()
+
+
+async def test_a_pause_holds_with_every_bot(bots: Bots) -> None:
+    one, two = await bots.start("one"), await bots.start("two")
+    await one.memory.learning.pauses.pause("user", ZHANG)
+    await followed(two)
+    assert await two.memory.learning.hear(replace(zhang, text="别记这句")) is None
+    assert await two.memory.learning.hear(replace(li_in_club, text="这句可以"))
+
+
+async def test_who_is_forgotten_by_one_is_gone_from_all_files_of_all(bots: Bots) -> None:
+    one, two = await bots.start("one"), await bots.start("two")
+    await one.say(zhang, "我最怕山竹虫")
+    await one.say(li_in_club, "今天聚餐")
+    await followed(one, two)
+    await two.memory.backups.make("manual")
+    assert holding(bots.folder / "two", "山竹虫", "**/*.sqlite3")
+    await one.memory.forget_me.forget(ZHANG)
+    await followed(two, one)
+    for name in ("one", "two"):
+        assert not holding(bots.folder / name, "山竹虫")
+    assert [m.text for m in await two.memory.journal.newest_messages(9)] == ["今天聚餐"]
+    bot = (await two.memory.journal.report(1))[0]
+    assert bot.silent < 60
+
+
+async def test_who_was_forgotten_stays_so_if_the_server_is_set_back(
+    bots: Bots, postgres: Postgres
+) -> None:
+    import psycopg
+
+    one, two = await bots.start("one"), await bots.start("two")
+    await one.say(zhang, "我最怕山竹虫")
+    await one.memory.learning.hear(replace(li_in_club, text="这句我要撤回", ref="5@5"))
+    await followed(one, two)
+    with psycopg.connect(bots.settings.shared_journal, autocommit=True) as db:
+        for table in ("head", "step", "item"):
+            db.execute(f"CREATE TABLE saved_{table} AS TABLE {table}")
+    await one.memory.forget_me.forget(ZHANG)
+    assert await one.memory.library.retract(CLUB.circle, "5")
+    await followed(two, one)
+    with psycopg.connect(bots.settings.shared_journal, autocommit=True) as db:
+        for table in ("head", "step", "item"):
+            db.execute(f"TRUNCATE {table}; INSERT INTO {table} TABLE saved_{table}")
+    for _ in range(2):
+        await followed(one, two)
+    for name, world in (("one", one), ("two", two)):
+        texts = [m.text for m in await world.memory.journal.newest_messages(9)]
+        assert texts == [], name
+
+
+async def test_a_backup_is_not_restored_by_one_bot_alone(bots: Bots) -> None:
+    one = await bots.start("one")
+    await one.say(zhang, "我在")
+    backup = await one.memory.backups.make("manual")
+    with pytest.raises(JournalError) as caught:
+        await one.memory.backups.restore(backup.name)
+    assert caught.value.code == "shared_restore"
+
+
+async def test_a_memory_leaves_with_all_it_holds(bots: Bots) -> None:
+    one, two = await bots.start("one"), await bots.start("two")
+    await one.say(zhang, "我住在通州")
+    await followed(two)
+    await two.memory.close()
+    async with living(bots.folder / "two") as alone:
+        assert [m.text for m in await alone.memory.journal.newest_messages(9)] == ["我住在通州"]
+        await alone.say(zhang, "我自己过")
+
+
+async def test_the_status_tells_of_the_others(bots: Bots, postgres: Postgres) -> None:
+    one, two = await bots.start("one"), await bots.start("two")
+    await one.say(zhang_in_club, "大家好")
+    await followed(one, two)
+    one.memory.coordination._reported = -1e9
+    await followed(one)
+    told = describe(await one.memory.health(), "zh", CHINA)
+    assert "共享：另有 1 个机器人（0 个没有音讯），本机 0 条消息待补交" in told
+    postgres.stop()
+    try:
+        waiting = await one.say(zhang, "断线了")
+        assert waiting.id < 0
+        told = describe(await one.memory.health(), "zh", CHINA)
+        assert "本机 1 条消息待补交" in told
+        assert "连不上共享日志的服务器" in told
+        found = await one.memory.recall.remind(zhang_in_club.asker, "谁说大家好？")
+        assert "大家好" in found.block
+    finally:
+        postgres.start()
+    await until(lambda: one.memory.journal.waiting_messages == 0)
+
+
+async def test_a_follow_up_is_sent_by_the_bot_that_is_in_the_chat(bots: Bots) -> None:
+    one, two = await bots.start("one"), await bots.start("two")
+    await one.say(zhang, "我在")
+    await followed(two)
+    assert await one.memory.journal.serves(HOME.circle)
+    assert not await two.memory.journal.serves(HOME.circle)
+    await two.say(zhang, "换到这边")
+    await followed(one)
+    assert not await one.memory.journal.serves(HOME.circle)
+    assert not await two.memory.journal.serves(CLUB.circle)
