@@ -33,6 +33,10 @@ PROGRAMS = {
         "what is remembered of talks; --live: by your model; --stories: in AstrBot",
     ),
     "bench": ("tests.instruments.bench", "how fast it is and how much memory it takes"),
+    "docs": (
+        "tests.instruments.docs",
+        "writes the pages that are generated from the code; --site: all pages in dist/site",
+    ),
     "screenshots": (
         "tests.instruments.demo.screenshots",
         "the README's pictures of the web UI, made anew",

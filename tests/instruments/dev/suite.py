@@ -12,7 +12,7 @@ from glob import glob
 from pathlib import Path
 from xml.etree import ElementTree
 
-from . import steps
+from . import site, steps
 from .environment import Environment, find_python
 from .steps import ROOT, WORK, StepError, heading, note
 
@@ -89,6 +89,14 @@ def ladybug(environment: Environment) -> Outcome:
     return pytest(environment, "ladybug", "not e2e", 5 * MINUTES, "tests/graph", env=env)
 
 
+def docs(_environment: Environment) -> Outcome:
+    """The site of the documentation, in which every link leads somewhere."""
+    try:
+        return Outcome(ok=site.build(WORK / "site") == 0)
+    except StepError as error:
+        return Outcome(ok=not in_ci(), problem=str(error))
+
+
 def slow(environment: Environment) -> Outcome:
     """Properties over many random histories, kills, hostile texts everywhere."""
     return pytest(environment, "slow", "slow", 20 * MINUTES, workers=2)
@@ -144,6 +152,7 @@ PARTS: dict[str, Callable[[Environment], Outcome]] = {
     "fast": fast,
     "shared": shared,
     "ladybug": ladybug,
+    "docs": docs,
     "slow": slow,
     "browser": browser,
     "e2e": e2e,
