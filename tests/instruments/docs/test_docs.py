@@ -27,7 +27,7 @@ def test_generated_parts_are_as_the_code_is() -> None:
     """Else ``./dev docs`` writes them."""
     pages = list(generated.pages())
     assert len(pages) == 2 * len(generated.PARTS)
-    assert [str(path) for path, text in pages if read(path) != text] == []
+    assert [str(path) for path, text in pages if read(path) != text] == [], "./dev docs"
 
 
 @pytest.mark.parametrize("language", generated.LANGUAGES)
