@@ -9,10 +9,11 @@ from __future__ import annotations
 import logging
 import sqlite3
 from collections.abc import Awaitable, Callable
+from functools import partial
 
 from .context import Context
 from .deletion import Tombstones, retraction
-from .deletion.forget_me import MARK, erasures, users
+from .deletion.forget_me import MARK, SALT, erasures, mark, users
 from .model import Elsewhere
 from .store import Event
 from .store.postgres import Bot
@@ -25,8 +26,6 @@ REPORT = 30.0
 """Seconds between two reports to the server."""
 FAR = 120.0
 """Seconds without a report after which a bot is behind, and not just slow."""
-_SALT = "erasure salt"
-"""Note: by what all bots hash the ids of who is to stay forgotten."""
 Refresh = Callable[[], Awaitable[object]]
 
 
@@ -113,13 +112,26 @@ class Coordination:
 
     async def _follow_erasures(self) -> None:
         """Erase from this bot's files whom others erased from the memory."""
-        salt = await self._journal.note(_SALT)
+        salt = await self._journal.note(SALT)
         if salt is None:
             salt = await self._journal.alter(lambda db, _tell: _salted(db, self._tombstones.salt))
         if not self._tombstones.adopt(salt):
             logger.warning("this bot forgot people before it joined: it keeps its own list of them")
-        if self._tombstones.take(await self._journal.look(erasures)):
+        marks = await self._journal.look(erasures)
+        if self._tombstones.take(marks):
             await self._purge()
+        await self._finish({s.id: s.at for s in self._tombstones.unfinished if s.id not in marks})
+
+    async def _finish(self, stones: dict[str, float]) -> None:
+        """Do what this bot was asked and could not do yet."""
+        found = self._tombstones.match(await self._journal.look(users)) if stones else {}
+        for id, at in stones.items():
+            if id in found:
+                await self._forget(found[id])
+            else:  # who may still be in another bot's outbox
+                await self._journal.alter(partial(_mark, id, at))
+        if await self._journal.look(retraction.unfinished):
+            await self._journal.alter(lambda db, _tell: retraction.finish(db))
 
     async def _do_again(self) -> None:
         """Erase once more what a server had lost: it may have come back with what it has."""
@@ -135,9 +147,13 @@ class Coordination:
         self._lost -= lost
 
 
+def _mark(stone: str, at: float, db: sqlite3.Connection, _tell: object) -> None:
+    mark(db, stone, at)
+
+
 def _salted(db: sqlite3.Connection, salt: str) -> str:
     """The salt of all bots: that of the first of them."""
-    found = noted(db, _SALT)
+    found = noted(db, SALT)
     if found is None:
-        note(db, _SALT, salt)
+        note(db, SALT, salt)
     return found or salt

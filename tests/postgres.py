@@ -6,12 +6,14 @@ import os
 import pwd
 import shutil
 import socket
+import sqlite3
 import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
@@ -19,6 +21,8 @@ from psycopg import sql
 
 from graph_memory.store import Journal
 
+OWN = ("vector", "migration", "meta")
+"""Tables of which every file has its own, in part at least."""
 OPTIONS = "-c fsync=off -c synchronous_commit=off -c full_page_writes=off -c max_connections=60"
 
 
@@ -59,6 +63,10 @@ class Postgres:
     def dsn(self) -> str:
         return f"host=127.0.0.1 port={self.port} user=gm dbname=postgres"
 
+    def dsn_at(self, port: int) -> str:
+        """How to reach it through another port."""
+        return self.dsn.replace(f"port={self.port}", f"port={port}")
+
     def _run(self, program: str, *arguments: str) -> None:
         subprocess.run(
             [self._programs / program, "-D", self.folder / "data", *arguments],
@@ -98,6 +106,19 @@ class Postgres:
                 db.execute(sql.SQL("DROP SCHEMA {} CASCADE").format(schema))
 
 
+def content(path: Path) -> dict[str, list[Any]]:
+    """Every row of a journal's file that is shared."""
+    with closing(sqlite3.connect(path)) as db:
+        tables = db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall()
+        found = {
+            name: sorted(db.execute(f"SELECT * FROM {name}").fetchall(), key=repr)
+            for (name,) in tables
+            if name not in OWN and not name.startswith("sqlite_")
+        }
+        query = "SELECT * FROM meta WHERE key NOT LIKE 'replica.%' ORDER BY key"
+        return found | {"meta": db.execute(query).fetchall()}
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--shared", action="store_true", help="let every journal be shared through PostgreSQL"
@@ -130,12 +151,16 @@ def shared(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
     opened = Journal.open
 
     async def open(
-        cls: type[Journal], path: Path, now: Callable[[], float] = time.time, dsn: str = ""
+        cls: type[Journal],
+        path: Path,
+        now: Callable[[], float] = time.time,
+        dsn: str = "",
+        *more: Any,
     ) -> Journal:
         schema = f"m{hashlib.blake2b(str(path.resolve()).encode(), digest_size=8).hexdigest()}"
         with psycopg.connect(server.dsn, autocommit=True) as db:
             db.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(sql.Identifier(schema)))
         dsn = dsn or f"{server.dsn} options='-csearch_path={schema}'"
-        return await opened.__func__(cls, path, now, dsn)
+        return await opened.__func__(cls, path, now, dsn, *more)
 
     monkeypatch.setattr(Journal, "open", classmethod(open))

@@ -36,11 +36,12 @@ from ..errors import (
     StorageError,
     brief,
 )
-from ..model import Change, Data, Entity, Erased, Merge, Op, Session, kind_named, registered
+from ..model import BOT, Change, Data, Entity, Erased, Merge, Op, Session, kind_named, registered
 from ..store import Journal, copies
 from ..store.connection import failing, open_to_read
 from ..store.journal import Slices, finished, forget_vectors
-from ..store.rows import Tell, note, notes
+from ..store.outbox import Heard
+from ..store.rows import Tell, note, noted, notes
 from ..store.schema import APPLICATION_ID, MIGRATIONS, migrate, migrations_of
 from ..supervisor import Supervisor
 from . import retraction
@@ -65,6 +66,8 @@ RETRY = 30.0
 PAUSE = 3600.0
 """Seconds until the same person can be forgotten again: it reads the whole memory."""
 FILE = "erased.json"
+SALT = "erasure salt"
+"""Note: by what all bots on a memory hash the ids of who is to stay forgotten."""
 _VERSION = 2
 _ROUNDS = 5_000
 _COST = 2**12
@@ -183,6 +186,14 @@ class Tombstones:
 def erasures(db: sqlite3.Connection) -> dict[str, float]:
     """Whom (salted hashes) was erased from a journal, and when."""
     return {stone: float(at) for stone, at in notes(db, MARK).items()}
+
+
+def barred(tombstones: Tombstones, db: sqlite3.Connection, heard: Heard, at: float) -> bool:
+    """Whether somebody asked to be forgotten after they said what waited in an outbox."""
+    people = {heard.message.sender, heard.session.owner} - {"", BOT}
+    if not (marks := erasures(db)) or not tombstones.adopt(noted(db, SALT) or tombstones.salt):
+        return False
+    return any(marks.get(tombstones.hash(each), at - 1) >= at for each in people)
 
 
 def mark(db: sqlite3.Connection, stone: str, at: float) -> None:
@@ -483,7 +494,7 @@ class ForgetMe:
         try:
             stone = self._waiting[user]
             if stone is None:
-                stone = await asyncio.to_thread(self._tombstones.add, user, self._now())
+                stone = await asyncio.to_thread(self._tombstones.add, user, self._journal.clock())
                 self._waiting[user] = stone
             await self._unlink(user)
             known = await self._journal.survey(lambda db: plan_for_user(db, user))

@@ -17,6 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -387,7 +388,7 @@ async def open_journal(
         journal = directory / JOURNAL
         if not server:
             await asyncio.to_thread(forget_me.clean_journal, journal, tombstones, now())
-        return await Journal.open(journal, now, server)
+        return await Journal.open(journal, now, server, partial(forget_me.barred, tombstones))
     except DamagedError as error:
         raise await asyncio.to_thread(advise, directory, error) from error
 

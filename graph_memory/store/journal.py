@@ -46,6 +46,7 @@ logger = logging.getLogger("graph_memory.store")
 
 T = TypeVar("T")
 Work = Callable[[sqlite3.Connection], T]
+Bars = Callable[[sqlite3.Connection, Heard, float], bool]
 Slices = Generator[None, None, T]
 """Long work: wherever it yields, what it did so far may be committed by itself."""
 OUTBOX = "outbox.sqlite3"
@@ -66,10 +67,13 @@ stored; if its write was under way it may still arrive, once."""
 class Journal:
     """The journal of one data directory; ``storage`` says whether it can be written."""
 
-    def __init__(self, path: Path, now: Callable[[], float], server: str = "") -> None:
+    def __init__(
+        self, path: Path, now: Callable[[], float], server: str = "", bars: Bars | None = None
+    ) -> None:
         self.path = path
         self._now = now
         self.replica = Replica(server, now) if server else None
+        self._bars = bars
         self._outbox = Outbox(path.with_name(OUTBOX), self, now) if server else None
         self._following = Supervisor(
             "gm-following", self._follow, logger, "what other bots write is not seen", retry=RETRY
@@ -86,18 +90,24 @@ class Journal:
 
     @classmethod
     async def open(
-        cls, path: Path, now: Callable[[], float] = time.time, server: str = ""
+        cls,
+        path: Path,
+        now: Callable[[], float] = time.time,
+        server: str = "",
+        bars: Bars | None = None,
     ) -> Journal:
         """Open or create the file and migrate it.
 
         Args:
             server: How to reach the server that several bots share; empty for none.
+            bars: Whether what waited for that server, said at a time of all bots' clock, is not
+                to be stored any more.
 
         Raises:
             DamagedError: Damaged or foreign.
             JournalError: Newer, not writable, or a migration failed.
         """
-        journal = cls(path, now, server)
+        journal = cls(path, now, server, bars)
         try:
             await journal._writer.start(journal._connect)
             await journal._reader.start(lambda: open_tables(open_to_read(path)))
@@ -170,15 +180,17 @@ class Journal:
             self.storage.reached()
         return FOLLOWING
 
-    async def deliver(self, entries: list[tuple[int, Heard]]) -> list[Message]:
-        """Store messages of the outbox in order, each once; returns all."""
+    async def deliver(self, entries: list[tuple[int, Heard]]) -> list[Message | None]:
+        """Store messages of the outbox in order, each once, but those that are barred."""
 
-        def work(db: sqlite3.Connection) -> list[Message]:
+        def work(db: sqlite3.Connection) -> list[Message | None]:
             done = int(noted(db, self._delivery) or 0)
-            stored = [
-                self._add(db, heard) if number > done else mail.stored(db, heard.message)
-                for number, heard in entries
-            ]
+            stored: list[Message | None] = []
+            for number, heard in entries:
+                if number <= done:
+                    stored.append(mail.stored(db, heard.message))
+                else:
+                    stored.append(None if self._barred(db, heard) else self._add(db, heard))
             for circle in {heard.session.circle for _, heard in entries}:
                 leases.serve(db, circle, self.replica.instance if self.replica else "")
             note(db, self._delivery, str(max(done, entries[-1][0])))
@@ -195,14 +207,21 @@ class Journal:
         assert self.replica
         return f"delivered:{self.replica.instance}"
 
+    def _barred(self, db: sqlite3.Connection, heard: Heard) -> bool:
+        said = heard.message.at + self.clock() - self._now()
+        return self._bars is not None and self._bars(db, heard, said)
+
+    def clock(self) -> float:
+        """The time that all bots on the memory go by, seconds since the epoch."""
+        return self._now() + (self.replica.ahead if self.replica else 0.0)
+
     async def lease(self, name: str, seconds: float) -> bool:
         """Take or prolong a lease; with no other bot on the memory it is ours."""
         if not (replica := self.replica):
             return True
 
         def work(db: sqlite3.Connection) -> bool:
-            now = self._now() + replica.ahead
-            return leases.take(db, name, replica.instance, now, seconds)
+            return leases.take(db, name, replica.instance, self.clock(), seconds)
 
         return await self._transact(work)
 

@@ -31,7 +31,7 @@ from ..model import (
 )
 from ..retention import DAY
 from ..supervisor import NEVER, Supervisor
-from .connection import Storage, Worker, open_to_write
+from .connection import Storage, Worker, open_to_write, transacting
 from .rows import Event
 
 logger = logging.getLogger("graph_memory.store")
@@ -86,8 +86,8 @@ class Addressed(Protocol):
 
     storage: Storage
 
-    async def deliver(self, entries: list[tuple[int, Heard]]) -> list[Message]:
-        """Store messages, by their numbers, unless they were stored; returns all."""
+    async def deliver(self, entries: list[tuple[int, Heard]]) -> list[Message | None]:
+        """Store messages, by their numbers, unless they were; ``None``: it is not to be."""
 
     async def delivered(self) -> int:
         """Up to which number it has them."""
@@ -200,9 +200,9 @@ class Outbox:
             lambda db: _delivered(db, zip(numbers, stored, strict=True), old), None
         )
         self.waiting = max(0, self.waiting - len(some))
-        for number, message in zip(numbers, stored, strict=True):
+        for (number, heard), message in zip(entries, stored, strict=True):
             if (asking := self._asking.get(number)) and not asking.done():
-                asking.set_result(message)
+                asking.set_result(message or heard.message)
         if gone := self._shown & set(numbers):
             self._shown -= gone
             self._journal.announce([Erased(tuple(-number for number in gone))])
@@ -248,12 +248,17 @@ def _waiting(db: sqlite3.Connection, limit: int) -> list[tuple[int, str]]:
     return db.execute(query, (limit,)).fetchall()
 
 
-def _delivered(db: sqlite3.Connection, stored: Iterable[tuple[int, Message]], old: float) -> None:
-    db.execute("BEGIN IMMEDIATE")
-    rows = [(message.id, number) for number, message in stored]
-    db.executemany("UPDATE outgoing SET message = ? WHERE number = ?", rows)
-    db.execute("DELETE FROM outgoing WHERE message IS NOT NULL AND at < ?", (old,))
-    db.execute("COMMIT")
+def _delivered(
+    db: sqlite3.Connection, stored: Iterable[tuple[int, Message | None]], old: float
+) -> None:
+    with transacting(db):
+        for number, message in stored:
+            if message is None:
+                db.execute("DELETE FROM outgoing WHERE number = ?", (number,))
+            else:
+                query = "UPDATE outgoing SET message = ? WHERE number = ?"
+                db.execute(query, (message.id, number))
+        db.execute("DELETE FROM outgoing WHERE message IS NOT NULL AND at < ?", (old,))
 
 
 def _erase(db: sqlite3.Connection, gone: Erased) -> None:

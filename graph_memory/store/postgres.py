@@ -27,6 +27,7 @@ AWAY = "away"
 """Kind of a ``JournalError``: the server cannot be reached."""
 SCHEMA = "graph_memory"
 """Where the tables are, unless the connection names a schema (``options=-csearch_path=…``)."""
+LOCK: Final = "SELECT pg_advisory_xact_lock(hashtext(current_schema()))"
 KEPT = "14 days"
 """For so long steps are known; who was away for longer compares everything."""
 PRUNED = 1_000
@@ -147,7 +148,7 @@ class Upstream:
                 following tells.
         """
         with self._asking() as db:
-            db.execute("SELECT pg_advisory_xact_lock(hashtext(current_schema()))")
+            db.execute(LOCK)
             yield Step(db, _head(db, step, stamp), self._instance)
 
     @contextmanager
@@ -278,6 +279,8 @@ def _connect(dsn: str) -> Connection[Any]:
     db = psycopg.connect(**{**_CONNECT, **wanted})
     try:
         _require_privacy(db)
+        # Two bots that start at once would both make the tables.
+        db.execute("SELECT pg_advisory_xact_lock(hashtext(%s))", (SCHEMA,))
         (schema,) = db.execute("SELECT current_schema()").fetchone() or ("public",)
         if schema in (None, "public"):
             name = sql.Identifier(SCHEMA)

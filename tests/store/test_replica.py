@@ -14,12 +14,11 @@ from graph_memory.errors import JournalError
 from graph_memory.model import Change, Erased, Fact, Message, Session
 from graph_memory.store import Draft, Journal, Rows
 from tests.makers import T0, fact, group, private, user
-from tests.postgres import Postgres
+from tests.postgres import Postgres, content
 
 pytestmark = pytest.mark.server
 HOME, CLUB = private("zhang"), group("100")
 ZHANG = user("zhang")
-OWN = ("vector", "migration", "meta")
 
 
 class Bots:
@@ -60,19 +59,6 @@ async def until(is_so: Callable[[], object], seconds: float = 20.0) -> None:
     raise AssertionError("it never came to be")
 
 
-def content(journal: Journal) -> dict[str, list[object]]:
-    """Every shared row of a journal's file."""
-    with closing(sqlite3.connect(journal.path)) as db:
-        tables = db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall()
-        found = {
-            name: sorted(db.execute(f"SELECT * FROM {name}").fetchall(), key=repr)
-            for (name,) in tables
-            if name not in OWN and not name.startswith("sqlite_")
-        }
-        query = "SELECT * FROM meta WHERE key NOT LIKE 'replica.%' ORDER BY key"
-        return found | {"meta": db.execute(query).fetchall()}
-
-
 def published(dsn: str) -> dict[str, int]:
     """How many rows of each table the server holds."""
     with psycopg.connect(dsn) as db:
@@ -91,20 +77,20 @@ async def test_what_one_bot_hears_the_other_knows(bots: Bots) -> None:
     second = await bots.say(two, "我养猫")
     assert second.id == 2
     await one._follow()
-    assert content(one) == content(two)
+    assert content(one.path) == content(two.path)
 
 
 async def test_who_has_a_memory_gives_it_and_who_is_new_gets_it(bots: Bots, tmp_path: Path) -> None:
     alone = await Journal.open(tmp_path / "journal.sqlite3", lambda: T0)
     await bots.say(alone, "我以前一个人")
-    before = content(alone)
+    before = content(alone.path)
     await alone.close()
     (tmp_path / "one").mkdir()
     (tmp_path / "journal.sqlite3").rename(tmp_path / "one" / "journal.sqlite3")
     one = await bots.start("one")
     two = await bots.start("two")
-    assert {**content(two), "meta": before["meta"]} == before
-    assert content(one) == content(two)
+    assert {**content(two.path), "meta": before["meta"]} == before
+    assert content(one.path) == content(two.path)
 
 
 async def test_two_memories_are_not_mixed(bots: Bots, tmp_path: Path) -> None:
@@ -220,7 +206,7 @@ async def test_a_commit_whose_answer_was_lost_counts_once(
     two = await bots.start("two")
     assert [m.text for m in await two.newest_messages(9)] == [f"第{n}句" for n in range(3)]
     await one._follow()
-    assert content(one) == content(two)
+    assert content(one.path) == content(two.path)
 
 
 async def test_a_server_that_lost_what_it_had_gets_it_back(bots: Bots, dsn: str) -> None:
@@ -247,19 +233,19 @@ async def test_a_server_that_lost_what_it_had_gets_it_back(bots: Bots, dsn: str)
         "备份之后，一",
         "备份之后，二",
     ]
-    assert content(one) == content(two)
-    assert content(one)["pause"] == [("user", "x", 1.0)]
+    assert content(one.path) == content(two.path)
+    assert content(one.path)["pause"] == [("user", "x", 1.0)]
 
 
 async def test_an_empty_server_is_filled_by_who_comes_first(bots: Bots, dsn: str) -> None:
     one = await bots.start("one")
     await bots.say(one, "我在")
-    before = content(one)
+    before = content(one.path)
     with psycopg.connect(dsn, autocommit=True) as db:
         db.execute("TRUNCATE step; TRUNCATE item; UPDATE head SET step = 0, numbers = '{}'")
     await one._follow()
     two = await bots.start("two")
-    assert content(one) == content(two) == before
+    assert content(one.path) == content(two.path) == before
 
 
 async def test_fields_of_a_newer_version_stay(bots: Bots, dsn: str) -> None:
@@ -281,7 +267,7 @@ async def test_fields_of_a_newer_version_stay(bots: Bots, dsn: str) -> None:
 async def test_a_step_that_fails_leaves_nothing(bots: Bots, dsn: str) -> None:
     one = await bots.start("one")
     await bots.say(one, "我在")
-    before, there = content(one), published(dsn)
+    before, there = content(one.path), published(dsn)
 
     def fail(db: sqlite3.Connection, _tell: object) -> None:
         db.execute("DELETE FROM message")
@@ -290,7 +276,7 @@ async def test_a_step_that_fails_leaves_nothing(bots: Bots, dsn: str) -> None:
     with pytest.raises(ValueError, match="no"):
         await one.alter(fail)
     await one._follow()
-    assert (content(one), published(dsn)) == (before, there)
+    assert (content(one.path), published(dsn)) == (before, there)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -318,7 +304,7 @@ async def test_whatever_is_done_where_all_are_the_same(bots: Bots, seed: int, ds
     for name in names:
         open_.setdefault(name, await bots.start(name)) if name not in open_ else None
         await open_[name]._follow()
-    one, *others = [content(open_[name]) for name in names]
+    one, *others = [content(open_[name].path) for name in names]
     assert all(other == one for other in others)
     assert published(dsn) == {name: len(rows) for name, rows in one.items() if rows}
     with psycopg.connect(dsn) as db:

@@ -6,7 +6,7 @@ import sys
 import time
 from typing import Any
 
-from . import damages, kills, surges
+from . import damages, kills, shared, surges
 
 
 def main() -> int:
@@ -15,6 +15,9 @@ def main() -> int:
     parser.add_argument("--damages", type=int, default=20, help="graph files to damage (20)")
     parser.add_argument("--seed", type=int, default=1, help="of what is chosen; not of the clock")
     parser.add_argument("--host", choices=("bare", "astrbot"), default="bare")
+    parser.add_argument("--shared", action="store_true", help="several bots on one memory")
+    parser.add_argument("--faults", type=int, default=300, help="with --shared (300)")
+    parser.add_argument("--without", default="", help="a guard to do without, to see it matters")
     options = parser.parse_args()
     began = time.monotonic()
 
@@ -30,8 +33,15 @@ def main() -> int:
         if done % 10 == 0:
             say(f"{done} of {options.damages} damages, the slowest start {toll.slowest:.1f} s")
 
+    def harmed(toll: shared.Toll) -> None:
+        if (done := toll.faults.total()) % 20 == 0:
+            say(f"{done} of {options.faults} faults")
+
     result: dict[str, Any] = {"host": options.host, "seed": options.seed}
-    if options.host == "bare":
+    if options.shared:
+        campaign = shared.Campaign(options.seed, harmed, without=options.without)
+        result["shared"] = campaign.run(options.faults).result()
+    elif options.host == "bare":
         result["kills"] = kills.Campaign(options.seed, killed).run(options.kills).result()
         toll = damages.Campaign(options.seed, damaged).run(options.damages)
         result["damages"] = toll.result()

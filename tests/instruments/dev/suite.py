@@ -79,7 +79,8 @@ def shared(environment: Environment) -> Outcome:
     except StepError as error:
         return Outcome(ok=not in_ci(), problem=str(error))
     rooms = ("store", "learning", "library", "deletion", "scope", "companion")
-    folders = ["tests/test_coordination.py", *(f"tests/{room}" for room in rooms)]
+    whole = ("tests/test_coordination.py", "tests/instruments/chaos/test_shared.py")
+    folders = [*whole, *(f"tests/{room}" for room in rooms)]
     return pytest(environment, "shared", "not slow", 10 * MINUTES, *folders, "--shared", workers=2)
 
 

@@ -1,0 +1,361 @@
+"""The campaign of several bots on one memory: every fault that a network and hosts have.
+
+Bots talk without a pause through a proxy to a real PostgreSQL; a nemesis kills and stops them
+and the server, cuts and holds up the connections, loses answers, sets clocks wrong, sets the
+server back to an older state and has somebody forgotten in the middle of it. Then all heals, and
+what was acknowledged must be there, once, in every bot's file, the same everywhere.
+"""
+
+import os
+import random
+import shutil
+import signal
+import sqlite3
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from typing import Any
+
+import psycopg
+
+from ...postgres import Postgres, content
+from . import bot
+from .bot import GONE, Order
+from .kills import spawner
+from .ledger import Ledger
+from .proxy import Proxy
+
+SAFE = "-c fsync=off -c max_connections=60"
+"""Committed is what the server's processes survive; power cuts are PostgreSQL's own affair."""
+FAULTS = {
+    "bot killed": 8, "bot stopped": 5, "server stopped": 3, "backends ended": 4, "cut": 4,
+    "held up": 3, "deaf": 2, "answer lost": 6, "set back": 3,
+}  # fmt: skip
+SET_BACK = 4
+"""How often the server may lose what it had: what other bots learned goes with it."""
+HOOK = 5.5
+"""Seconds after which a hook has to be done, whatever the network does."""
+
+
+@dataclass
+class Toll:
+    """What a campaign has seen."""
+
+    faults: Counter[str] = field(default_factory=Counter)
+    acknowledged: int = 0
+    slowest: float = 0.0
+    waited: list[float] = field(default_factory=list)
+    batches: int = 0
+    calls: int = 0
+    wasted: int = 0
+    steps: int = 0
+    problems: list[str] = field(default_factory=list)
+
+    def result(self) -> dict[str, Any]:
+        """The numbers that matter, ready for JSON."""
+        waits = sorted(self.waited) or [0.0]
+        return {
+            "faults": dict(self.faults.most_common()),
+            "acknowledged": self.acknowledged,
+            "batches": self.batches,
+            "model_calls": self.calls,
+            "of_these_failed_or_killed": self.wasted,
+            "steps": self.steps,
+            "hook_p95_ms": round(1000 * waits[int(0.95 * (len(waits) - 1))]),
+            "hook_slowest_ms": round(1000 * self.slowest),
+            "problems": self.problems[:50],
+        }
+
+
+class _Process:
+    """One bot and what becomes of its process."""
+
+    def __init__(self, campaign: "Campaign", number: int) -> None:
+        self.directory = campaign.folder / f"bot{number}"
+        self.directory.mkdir()
+        self.number, self.round = number, 0
+        self.is_stopped = False
+        self.stops = 0.0
+        self.stands: tuple[list[str], list[str]] | None = None
+        self.ended: tuple[int, ...] | None = None
+        self.is_done = False
+        self._campaign = campaign
+        self.process: BaseProcess
+        self.pipe: Connection
+
+    def start(self, *, is_ending: bool = False) -> None:
+        campaign = self._campaign
+        unknown = filter(bot.reference, campaign.ledger.in_flight)
+        mine = [word for word in unknown if word.startswith(f"w{self.number}x")]
+        order = Order(
+            self.directory,
+            campaign.postgres.dsn_at(campaign.proxy.port),
+            self.number,
+            self.round,
+            0.0 if is_ending else campaign.rng.choice((-3600.0, 0.0, 0.0, 3600.0)),
+            campaign.without,
+            tuple(mine),
+            is_ending,
+        )
+        self.round += 1
+        self.pipe, theirs = campaign.context.Pipe()
+        process = campaign.context.Process(target=bot.main, args=(order, theirs), daemon=True)
+        process.start()
+        theirs.close()
+        self.process = process
+
+    def hear(self) -> None:
+        """Take note of what it told."""
+        try:
+            while not self.pipe.closed and self.pipe.poll():
+                self._campaign.note(self, *self.pipe.recv())
+        except (EOFError, ConnectionResetError):
+            pass
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.join()
+        self.hear()
+        self.pipe.close()
+
+
+class Campaign:
+    """Faults of a network, its hosts and a server.
+
+    Args:
+        without: A guard that is switched off (:func:`.bot.switch_off`).
+        report: Called after each fault.
+    """
+
+    def __init__(
+        self,
+        seed: int,
+        report: Callable[[Toll], None] = lambda _toll: None,
+        *,
+        bots: int = 3,
+        without: str = "",
+    ) -> None:
+        self.rng, self.without = random.Random(seed), without
+        self.toll, self.ledger = Toll(), Ledger()
+        self.folder = Path(tempfile.mkdtemp(prefix="chaos-shared-"))
+        self.context = spawner()
+        self.postgres = Postgres(SAFE)
+        self.proxy = Proxy(self.postgres.port)
+        self._report, self._saved, self._backs = report, False, 0
+        self._forgotten = False
+        self.bots = [_Process(self, number) for number in range(bots)]
+
+    def run(self, faults: int) -> Toll:
+        """Do so much harm, let it heal, and look."""
+        try:
+            for each in self.bots:
+                each.start()
+            self._listen(3.0)
+            traces = faults // 3, faults // 2
+            for number in range(faults):
+                if number == traces[0]:
+                    for each in self.bots:
+                        each.pipe.send("leave a trace")
+                if number == traces[1]:
+                    self.rng.choice(self.bots).pipe.send("forget")
+                if number % 12 == 6 and not self._saved:
+                    self._save()
+                self._harm()
+                self._listen(self.rng.uniform(0.1, 0.7))
+                self._report(self.toll)
+            self._heal()
+            self._judge()
+        finally:
+            for each in self.bots:
+                each.kill()
+            self.proxy.close()
+            self.postgres.remove()
+        if self.toll.problems:
+            self.toll.problems.append(f"the data directories are kept: {self.folder}")
+        else:
+            shutil.rmtree(self.folder)
+        return self.toll
+
+    def note(self, sender: _Process, what: str, about: Any = None) -> None:
+        """Take note of what a bot told."""
+        match what:
+            case "sent":
+                self.ledger.sent.add(about)
+            case "acknowledged":
+                said, seconds = about
+                self.ledger.acknowledged.add(said)
+                self.toll.waited.append(seconds)
+                self.toll.slowest = max(self.toll.slowest, seconds - sender.stops)
+                sender.stops = 0.0
+            case "call":
+                self.toll.calls += 1
+            case "failed call":
+                self.toll.wasted += 1
+            case "forgotten":
+                self._forgotten = True
+            case "ended":
+                sender.ended = about
+            case "stands":
+                sender.stands = about
+            case "done":
+                sender.is_done = True
+            case "failed":
+                self.toll.problems.append(f"bot {sender.number} failed: {about}")
+
+    def _listen(self, seconds: float) -> None:
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            for each in self.bots:
+                each.hear()
+            time.sleep(0.02)
+
+    # ------------------------------------------------------------------- harm
+
+    def _harm(self) -> None:
+        rng, proxy = self.rng, self.proxy
+        kind = rng.choices(list(FAULTS), list(FAULTS.values()))[0]
+        victim = rng.choice(self.bots)
+        match kind:
+            case "bot killed":
+                victim.kill()
+                self.toll.wasted += 2  # batches that it may have been at
+                self._listen(rng.uniform(0.0, 0.5))
+                victim.start()
+            case "bot stopped":
+                span = rng.uniform(0.5, 3.0)
+                os.kill(victim.process.pid or 0, signal.SIGSTOP)
+                self._listen(span)
+                victim.stops = span
+                os.kill(victim.process.pid or 0, signal.SIGCONT)
+            case "server stopped":
+                self.postgres.stop()
+                self._listen(rng.uniform(0.1, 2.0))
+                self.postgres.start()
+            case "backends ended":
+                self._ask(
+                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                    " WHERE application_name = 'graph_memory' AND random() < 0.7"
+                )
+            case "cut":
+                proxy.cut()
+            case "held up":
+                proxy.is_held = True
+                self._listen(rng.uniform(0.5, 7.0))
+                proxy.is_held = False
+            case "deaf":
+                proxy.is_deaf = True
+                self._listen(rng.uniform(0.5, 3.0))
+                proxy.is_deaf = False
+                proxy.cut()
+            case "answer lost":
+                proxy.loses_answer = True
+            case "set back":
+                if not self._saved or self._backs == SET_BACK:
+                    return
+                self._set_back()
+        self.toll.faults[kind] += 1
+
+    def _ask(self, *queries: str) -> list[tuple[Any, ...]]:
+        options = "-csearch_path=graph_memory"
+        with psycopg.connect(self.postgres.dsn, options=options, autocommit=True) as db:
+            found: list[tuple[Any, ...]] = []
+            for query in queries:
+                cursor = db.execute(query)  # type: ignore[call-overload]
+                found = cursor.fetchall() if cursor.description else []
+            return found
+
+    def _save(self) -> None:
+        """Keep what the server has, to set it back later."""
+        tables = ("head", "step", "item")
+        self._ask(
+            "BEGIN; SELECT pg_advisory_xact_lock(hashtext('graph_memory'));"
+            + "".join(
+                f"DROP TABLE IF EXISTS saved_{each}; CREATE TABLE saved_{each} AS TABLE {each};"
+                for each in tables
+            )
+            + "COMMIT"
+        )
+        self._saved = True
+
+    def _set_back(self) -> None:
+        self._backs += 1
+        self._saved = False
+        self.toll.wasted += 1_000  # what was learned since is learned again
+        self._ask(
+            "BEGIN; SELECT pg_advisory_xact_lock(hashtext('graph_memory'));"
+            + "".join(
+                f"TRUNCATE {each}; INSERT INTO {each} TABLE saved_{each};"
+                for each in ("head", "step", "item")
+            )
+            + "COMMIT"
+        )
+
+    # ------------------------------------------------------------------ judging
+
+    def _heal(self) -> None:
+        """Let all end what they began, with the right clocks."""
+        if not self._forgotten:
+            self.bots[0].pipe.send("forget")
+            self._wait(lambda: self._forgotten, "nobody was forgotten")
+        for each in self.bots:
+            each.kill()
+        self.toll.wasted += 2 * len(self.bots)
+        for each in self.bots:
+            each.start(is_ending=True)
+        self._wait(lambda: all(each.ended for each in self.bots), "a bot does not end")
+        for each in self.bots:
+            if each.ended and any(each.ended):
+                left = "buffered, queued, unsent, to forget"
+                self.toll.problems.append(f"bot {each.number} has left ({left}): {each.ended}")
+            each.pipe.send("all have ended")
+        self._wait(lambda: all(each.is_done for each in self.bots), "a bot does not close")
+
+    def _wait(self, is_so: Callable[[], object], problem: str) -> None:
+        until = time.monotonic() + 120
+        while not is_so() and time.monotonic() < until:
+            self._listen(0.1)
+        if not is_so():
+            self.toll.problems.append(problem)
+
+    def _judge(self) -> None:
+        toll, paths = self.toll, [each.directory / "journal.sqlite3" for each in self.bots]
+        toll.acknowledged = len(self.ledger.acknowledged)
+        toll.problems += self.ledger.audit(paths[0], final=True)
+        first, *others = [content(path) for path in paths]
+        for number, other in enumerate(others, 1):
+            differing = [name for name in first if first[name] != other.get(name)]
+            toll.problems += [f"bot {number} differs from bot 0 in {name}" for name in differing]
+        self._judge_server(first)
+        with closing(sqlite3.connect(paths[0])) as db:
+            query = "SELECT count(*) FROM change WHERE batch IS NOT NULL"
+            (toll.batches,) = db.execute(query).fetchone()
+        if toll.calls > toll.batches + toll.wasted:
+            toll.problems.append(f"{toll.calls} calls of a model for {toll.batches} batches")
+        if toll.slowest > HOOK:
+            toll.problems.append(f"a hook took {toll.slowest:.1f} s")
+        stands = [each.stands for each in self.bots]
+        toll.problems += [f"doctor found {s[0]}" for s in stands if s and s[0]]
+        if len({tuple(s[1]) for s in stands if s}) > 1:
+            toll.problems.append("the same question gets different blocks")
+        for path in self.folder.rglob("*"):
+            if path.is_file() and GONE.encode() in path.read_bytes():
+                toll.problems.append(f"what was forgotten is in {path.relative_to(self.folder)}")
+
+    def _judge_server(self, first: dict[str, list[Any]]) -> None:
+        query = "SELECT place, count(*) FROM item WHERE body IS NOT NULL GROUP BY place"
+        there = {str(place): int(count) for place, count in self._ask(query)}
+        here = {name: len(rows) for name, rows in first.items() if rows}
+        if there != here:
+            self.toll.problems.append(f"the server holds {there}, the bots {here}")
+        found = self._ask("SELECT body FROM item WHERE body::text LIKE '%zq7gone%'")
+        self.toll.problems += ["what was forgotten is on the server"] * bool(found)
+        steps = [n for (n,) in self._ask("SELECT number FROM step ORDER BY number")]
+        self.toll.steps = len(steps)
+        if steps != list(range(steps[0], steps[0] + len(steps))):
+            self.toll.problems.append("a step's number was left out")
