@@ -1,5 +1,6 @@
 """Two QQ accounts of ours in one group, in one AstrBot, with one memory."""
 
+import asyncio
 import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import closing
@@ -42,9 +43,7 @@ class Group:
         return answer
 
     def journal(self, query: str) -> list[tuple[Any, ...]]:
-        path = (self.world.data / "journal.sqlite3").as_uri()
-        with closing(sqlite3.connect(f"{path}?mode=ro", uri=True)) as db:
-            return db.execute(query).fetchall()
+        return journal_of(self.world, query)
 
     def said(self) -> list[tuple[str, str]]:
         """What is stored of the group, in order."""
@@ -126,3 +125,36 @@ async def test_what_is_taken_back_is_gone_by_either_accounts_id(club: Group) -> 
         await wait_until(lambda text=text: (f"aiocqhttp:{HONG}", text) in club.said(), 10, "it")
         await client.take_back(client.last_id(HONG, text))
         await wait_until(lambda text=text: text not in [t for _, t in club.said()], 10, "it to go")
+
+
+async def test_two_astrbots_share_one_memory(
+    tmp_path_factory: pytest.TempPathFactory, dsn: str
+) -> None:
+    """What one hears the other recalls and does not learn again; one goes on alone."""
+    settings = {"shared_journal": dsn}
+    folders = [tmp_path_factory.mktemp(name) for name in ("here", "there")]
+    async with (
+        living(folders[0], settings=settings) as here,
+        living(folders[1], settings=settings) as there,
+    ):
+        for world in (here, there):
+            await world.ready()
+        await here.say(HONG, "我最喜欢茉莉花茶", "小红")
+        await here.learn()
+        assert sum(map(is_extraction, here.llm.calls)) == 1
+        await asyncio.sleep(1.5)
+        call = await there.say(HONG, "我喜欢喝什么来着？", "小红")
+        assert "茉莉花茶" in injected(call)
+        await there.learn()
+        await asyncio.sleep(1.5)
+        query = "SELECT id, text, batch FROM message ORDER BY id"
+        assert journal_of(here, query) == journal_of(there, query)
+        assert len(journal_of(here, "SELECT id FROM change WHERE batch IS NOT NULL")) == 2
+        assert "共享：另有 1 个机器人" in await here.status()
+
+
+def journal_of(world: World, query: str) -> list[tuple[Any, ...]]:
+    """What a bot's own file says."""
+    path = (world.data / "journal.sqlite3").as_uri()
+    with closing(sqlite3.connect(f"{path}?mode=ro", uri=True)) as db:
+        return db.execute(query).fetchall()
