@@ -15,6 +15,7 @@ from datetime import tzinfo
 from pathlib import Path
 
 from .access import PLAIN_KEY, Access, forget_plain_key
+from .allocator import trim_heap
 from .companion import Companion
 from .context import Context
 from .coordination import Coordination
@@ -223,6 +224,7 @@ class MemoryService:
         self.recall.use(self._embedder)
         if previous:
             await previous.close()
+        await asyncio.to_thread(trim_heap)  # the weights as they were read; 18 MB of a start
 
     async def _close_embedder(self) -> None:
         if self._loading:

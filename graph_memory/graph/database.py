@@ -6,7 +6,6 @@ Names of tables and columns are the only text that is ever formatted into Cypher
 
 from __future__ import annotations
 
-import ctypes
 import glob
 import json
 import math
@@ -30,6 +29,7 @@ except ImportError:  # it has no wheel for macOS and Windows on 3.14, nor for mu
     except ImportError:
         kuzu = None
 
+from ..allocator import trim_heap
 from ..errors import GraphError
 from ..model import Entity, Fact, Mention, Name, Participation, Session, User, is_entity
 from ..store import Rows
@@ -152,9 +152,7 @@ class Database:
         self._prepared.clear()
         self._connection.close()
         self._database.close()
-        # glibc keeps what Kùzu's threads freed: after a day of builds, hundreds of MiB.
-        with suppress(OSError, AttributeError, TypeError):
-            ctypes.CDLL(None).malloc_trim(0)
+        trim_heap()  # what Kùzu's threads freed: after a day of builds, hundreds of MiB
         remove(self._path)
 
 
