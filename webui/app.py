@@ -12,6 +12,7 @@ from starlette.responses import Response
 
 from .auth import Keyring
 from .core import access, errors, service, settings
+from .dashboard import DashboardDoor
 from .guard import API, Guard, Site, problem
 from .live import Live
 from .live import routes as live_routes
@@ -30,7 +31,8 @@ from .rendering import Assets, FormError, PageRequest, Pages
 
 PARTS = (login, overview, editing, memories, people, graph_pages, inspection, fading, data)
 """Modules of pages; an address belongs to the first that takes it."""
-_STATIC = Path(__file__).parent / "static"
+_STATIC = Path(__file__).parents[1] / "pages" / "memory" / "static"
+"""Where AstrBot's dashboard finds them as well."""
 
 
 def create_app(
@@ -62,6 +64,7 @@ def create_app(
     app.mount("/static", Assets(directory=_STATIC))
     app.add_api_route("/healthz", lambda: {"status": "ok"})
     _handle_errors(app)
+    app.state.door = DashboardDoor(app)
     return app
 
 

@@ -27,6 +27,8 @@ from .server import PATIENCE
 logger = logging.getLogger("graph_memory.webui")
 
 API = "/api/"
+DASHBOARD = "graph_memory.dashboard"
+"""Where a scope says by which login the dashboard asks; no request can say so."""
 PUBLIC_PATHS = frozenset({"/login", "/preferences", "/healthz"})
 PUBLIC_PREFIX = "/static/"
 MAX_BODY = 64 * 1024
@@ -183,7 +185,7 @@ class Guard:
         if not self._site.serves(headers):
             return problem(421, " · ".join(text["error.host"] for text in locales.TEXTS.values()))
         cookie = cookie_parser(headers.get("cookie", "")).get(self._keyring.cookie, "")
-        login = self._keyring.login(cookie) if cookie else ""
+        login = scope.get(DASHBOARD) or (self._keyring.login(cookie) if cookie else "")
         scope.setdefault("state", {})["login"] = login
         path = scope["path"]
         is_public = path in PUBLIC_PATHS or path.startswith(PUBLIC_PREFIX)

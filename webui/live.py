@@ -93,6 +93,12 @@ class Live:
             page.set()
 
 
+@routes.get("/api/v1/events/now")
+async def so_far(request: Request) -> Response:
+    """What has happened up to now, for who cannot be told of more."""
+    return Response(request.app.state.live.counts, media_type="application/json")
+
+
 @routes.get("/api/v1/events")
 async def events(request: Request) -> Response:
     """Tell a page when there is something new."""

@@ -25,7 +25,7 @@ from starlette.types import Receive, Scope, Send
 
 from .auth import Keyring
 from .core import errors, locales, model, pinyin, service, settings, text
-from .guard import local_path
+from .guard import DASHBOARD, local_path
 from .i18n import LANGUAGES, Translator
 
 logger = logging.getLogger("graph_memory.webui")
@@ -181,6 +181,7 @@ class PageRequest:
             places=PLACES,
             done=keyring.unseal(sealed) if sealed and login else {},
             overheard=_is_overheard(request),
+            framed=DASHBOARD in request.scope,
             **context,
         )
         response = SlicedPage(lambda: templates().get_template(template).generate(values), status)

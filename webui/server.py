@@ -116,6 +116,7 @@ class WebServer:
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
+        self.door = getattr(getattr(app, "state", None), "door", None)
         self._server: _Server | None = None
         self._task: asyncio.Task[None] | None = None
         self.port = 0

@@ -77,6 +77,12 @@ APART = (
 """Commands that need AstrBot, or no memory: the runtime's own methods answer them."""
 
 
+class Door(Protocol):
+    """Answers what AstrBot's dashboard asks for its owner."""
+
+    async def ask(self, asked: dict[str, Any]) -> dict[str, Any]: ...
+
+
 class Web(Protocol):
     """Server of the web UI."""
 
@@ -85,6 +91,9 @@ class Web(Protocol):
     async def start(self, port: int, host: str) -> None: ...
 
     async def stop(self) -> None: ...
+
+    @property
+    def door(self) -> Door: ...
 
 
 Ask = Callable[[Commands, Turn], Awaitable[str]]
@@ -134,6 +143,7 @@ class Runtime:
         self._pauses: Iterator[float] = iter(())
         self.page = ""
         """Where the web UI is; empty while it is not served."""
+        self.door: Door | None = None
         self.problem = ""
         """Why the memory is not open; empty while it is."""
         self._log = LogOnce(logger, logging.ERROR, again_after=REPEAT_AFTER)
@@ -183,7 +193,7 @@ class Runtime:
 
     async def _close(self) -> None:
         memory, self.memory, self.commands = self.memory, None, None
-        web, self._web, self.page = self._web, None, ""
+        web, self._web, self.page, self.door = self._web, None, "", None
         await self._checking.close()
         await self._opening.close()
         try:
@@ -267,6 +277,7 @@ class Runtime:
             if access and access.new_key:  # which is kept nowhere
                 logger.warning("key of the memory page, shown only now: %s", access.new_key)
             return
+        self.door = self._web.door
         self.page = self.settings.webui_public_url or address(
             self.settings.webui_host, self._web.port
         )

@@ -1,9 +1,11 @@
-// A signpost to the web UI. The dashboard's frame opens no windows, so the address can be
-// copied as well. Everything shown is text, never markup.
-"use strict";
+// The memory page in AstrBot's dashboard. Its frame opens no windows, has no cookies and may
+// ask nobody: the dashboard, which knows who is logged in, passes on what is asked. Each
+// address is a document of its own, ?at=/memories, so that scripts run anew and the way back
+// works. Where there is no memory page, it says why.
+
+import { ask, go, here } from "./static/js/place.js";
 
 const bridge = window.AstrBotPluginView ?? window.AstrBotPluginPage;
-const LOOPBACK = /^http:\/\/(127\.|\[::1\])/;
 const element = (id) => document.getElementById(id);
 
 function say(key, values = {}) {
@@ -11,55 +13,112 @@ function say(key, values = {}) {
   return text.replace(/\{(\w+)\}/g, (whole, name) => values[name] ?? whole);
 }
 
-function show(id, text) {
-  element(id).textContent = text;
-  element(id).hidden = !text;
+// ------------------------------------------------------------- pages of ours
+
+// Where a file of ours is for the frame: AstrBot may want its token with it.
+function file(path) {
+  const address = new URL(`.${path}`, import.meta.url);
+  const token = new URLSearchParams(location.search).get("asset_token");
+  if (token) address.searchParams.set("asset_token", token);
+  return address.href;
 }
 
-// Whoever reads the dashboard from elsewhere reaches the web UI at the dashboard's host.
-function reachable(state) {
-  if (!state.exposed || !LOOPBACK.test(state.address) || !location.hostname) return state.address;
-  const address = new URL(state.address);
-  address.hostname = location.hostname;
-  return address.origin;
+// Nothing but our own files runs here, and nothing is sent anywhere.
+function shut() {
+  const { origin } = new URL(import.meta.url);
+  const rule = document.createElement("meta");
+  rule.httpEquiv = "Content-Security-Policy";
+  rule.content = `default-src 'none'; script-src ${origin}; style-src ${origin}; img-src ${origin} blob:; form-action 'none'`;
+  document.head.append(rule);
 }
 
-function render(state) {
+const loaded = (link) => new Promise((done) => { link.onload = done; link.onerror = done; });
+
+async function install(text) {
+  const page = new DOMParser().parseFromString(text, "text/html");
+  const scripts = [...page.querySelectorAll("script[src]")].map((script) => script.getAttribute("src"));
+  const styles = [...page.querySelectorAll("link[rel=stylesheet]")];
+  for (const unwanted of page.querySelectorAll("script, link:not([rel=stylesheet]), meta[http-equiv]")) unwanted.remove();
+  const first = page.querySelector("[autofocus]"); // which browsers refuse to a frame
+  for (const field of page.querySelectorAll("[autofocus]")) field.removeAttribute("autofocus");
+  for (const link of styles) link.href = file(link.getAttribute("href"));
+  const ready = styles.map(loaded);
+  element("plain-style")?.remove();
+  document.head.append(...page.head.childNodes);
+  await Promise.all(ready);
+  document.documentElement.lang = page.documentElement.lang;
+  document.documentElement.dataset.theme = page.documentElement.dataset.theme;
+  document.body.replaceWith(document.adoptNode(page.body));
+  for (const path of scripts) {
+    document.head.append(Object.assign(document.createElement("script"), { type: "module", src: file(path), async: false }));
+  }
+  first?.focus();
+  if (location.hash) document.getElementById(decodeURIComponent(location.hash.slice(1)))?.scrollIntoView();
+}
+
+// Shows what was answered, or goes where it leads; the next document finds it in its name.
+function follow(answer, address, how) {
+  window.name = JSON.stringify({ flash: answer.flash, answer: answer.location ? null : answer });
+  go(answer.location || address, how);
+}
+
+addEventListener("click", (event) => {
+  const link = event.target.closest?.("a[href]");
+  const href = link?.getAttribute("href") ?? "#";
+  if (event.defaultPrevented || href.startsWith("#") || href.startsWith("blob:")) return;
+  event.preventDefault();
+  go(href);
+});
+
+addEventListener("submit", async (event) => {
+  const { target: form, submitter } = event;
+  if (event.defaultPrevented || form.method === "dialog") return;
+  event.preventDefault();
+  const action = submitter?.getAttribute("formaction") ?? form.getAttribute("action");
+  const address = new URL(action || here(), here());
+  const fields = String(new URLSearchParams(new FormData(form, submitter)));
+  if (form.method !== "post") {
+    address.search = fields;
+    go(address);
+  } else if (!form.dataset.sent) {
+    follow(await ask(address, { form: fields }), address);
+  }
+});
+
+// ------------------------------------------------------------------- the start
+
+// Why there is no memory page.
+async function sorry() {
   document.documentElement.lang = bridge.getLocale();
-  const { fact, messages } = state.counts;
-  show("counts", fact === undefined ? "" : say("counts", { facts: fact, messages }));
-  show("problem", state.problem ? say("problem", { problem: state.problem }) : state.off ? say("off") : "");
-  element("found").hidden = !state.address;
-  if (!state.address) return;
-  const address = reachable(state);
-  element("address").href = address;
-  element("address").textContent = address;
-  show("copy", say("copy"));
-  const isLocal = LOOPBACK.test(address) && !state.exposed;
-  show("how", say(isLocal ? "how_local" : "how", { port: new URL(address).port }));
-  show("exposed", state.exposed ? say("exposed") : "");
-}
-
-// The frame has no right to the clipboard, but a selection may be copied on a click.
-function copy() {
-  const selection = getSelection();
-  selection.selectAllChildren(element("address"));
-  const isCopied = document.execCommand("copy");
-  element("copied").textContent = say(isCopied ? "copied" : "select");
+  element("plain").hidden = false;
+  try {
+    const { off, problem } = await bridge.apiGet("page");
+    element("problem").textContent = off ? say("off") : say("problem", { problem });
+  } catch (error) {
+    element("problem").textContent = say("away", { problem: error.message });
+  }
 }
 
 async function start() {
   await bridge.ready();
-  element("copy").addEventListener("click", copy);
-  let state;
+  let kept = {};
   try {
-    state = await bridge.apiGet("page");
-  } catch (error) {
-    show("problem", say("away", { problem: error.message }));
+    kept = JSON.parse(window.name);
+  } catch { /* nothing was left for this page */ }
+  window.name = "";
+  let answer = kept.answer;
+  try {
+    answer ??= await ask(here(), { flash: kept.flash ?? "" });
+  } catch {
+    await sorry();
     return;
   }
-  render(state);
-  bridge.onContext(() => render(state));
+  if (answer.location) follow(answer, here(), "replace");
+  else if (!answer.text) await sorry();
+  else {
+    shut();
+    await install(answer.text);
+  }
 }
 
 start();

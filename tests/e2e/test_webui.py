@@ -33,7 +33,7 @@ async def test_login_with_the_key_from_the_log(world: World) -> None:
             assert "喜欢陶艺" in await entered.text()
 
 
-async def test_the_dashboard_has_a_page_that_leads_there(world: World) -> None:
+async def test_the_dashboard_shows_the_same_pages_to_who_is_logged_in(world: World) -> None:
     (plugin,) = await world.bot.api("GET", "/api/v1/plugins", params={"name": PLUGIN})
     found = await world.bot.api("GET", "/api/v1/plugins/pages", params={"plugin_id": PLUGIN})
     assert plugin["activated"]
@@ -41,15 +41,27 @@ async def test_the_dashboard_has_a_page_that_leads_there(world: World) -> None:
     entry = await world.bot.api("GET", f"/api/v1/plugins/{PLUGIN}/pages/memory")
     async with world.bot._request("GET", entry["content_path"]) as page:
         assert page.status == 200
-        assert 'id="address"' in await page.text()
+        assert 'src="page.js' in re.sub(r"/api/[^\"]*/page\.js", "page.js", await page.text())
     async with world.bot._request("GET", f"/api/plug/{PLUGIN}/page") as answer:
-        state = await answer.json()
-    assert state["address"] == f"http://127.0.0.1:{world.web_port}"
-    async with (
-        aiohttp.ClientSession(f"http://127.0.0.1:{world.bot.dashboard_port}") as stranger,
-        stranger.get(f"/api/plug/{PLUGIN}/page") as refused,
-    ):
-        assert refused.status == 401
+        assert await answer.json() == {"off": False, "problem": ""}
+    asked = {"path": "/memories", "language": "zh"}
+    async with world.bot._request("POST", f"/api/plug/{PLUGIN}/web", json=asked) as answer:
+        shown = await answer.json()
+    assert shown["status"] == 200
+    assert 'aria-current="page"' in shown["text"]
+
+
+async def test_the_dashboard_shows_nothing_to_strangers(world: World) -> None:
+    base = f"http://127.0.0.1:{world.bot.dashboard_port}"
+    async with aiohttp.ClientSession(base) as stranger:
+        for prefix in ("/api/plug", "/api/v1/plugins/extensions"):
+            for method, name in (("GET", "page"), ("POST", "web"), ("GET", "web")):
+                for headers in ({}, {"Authorization": "Bearer nonsense"}):
+                    url = f"{prefix}/{PLUGIN}/{name}"
+                    asked = stranger.request(method, url, json={"path": "/"}, headers=headers)
+                    async with asked as refused:
+                        assert refused.status in {401, 403}, (method, url)
+                        assert "记忆" not in await refused.text()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs prlimit and /proc")

@@ -11,7 +11,8 @@ from graph_memory.locales import TEXTS
 from graph_memory.model import PREDICATES, EntityType
 from webui.i18n import Translator
 
-WEBUI = Path(__file__).resolve().parents[2] / "webui"
+ROOT = Path(__file__).resolve().parents[2]
+WEBUI, STATIC = ROOT / "webui", ROOT / "pages/memory/static"
 OUTLINES = set(
     re.findall(
         r'^  "(\w+)": "M', (WEBUI / "templates/macros.html").read_text("utf-8"), re.MULTILINE
@@ -28,7 +29,7 @@ def test_every_key_a_template_names_exists() -> None:
 
 
 def test_every_key_a_script_names_exists() -> None:
-    source = "".join(path.read_text("utf-8") for path in WEBUI.glob("static/js/**/*.js"))
+    source = "".join(path.read_text("utf-8") for path in STATIC.glob("js/**/*.js"))
     named = set(re.findall(r"\bwords\.(\w+)", source))
     named |= {f"colour_{rule}" for rule in ("group", "persona", "strength")}
     named |= {"clear", "dim", "faint"}  # grades of strength, by which the legend names them
@@ -39,7 +40,7 @@ def test_every_key_a_script_names_exists() -> None:
 def test_no_message_is_left_over() -> None:
     sources = [
         *WEBUI.glob("templates/*.html"),
-        *WEBUI.glob("static/js/**/*.js"),
+        *STATIC.glob("js/**/*.js"),
         *WEBUI.rglob("*.py"),
     ]
     source = "".join(path.read_text("utf-8") for path in sources)

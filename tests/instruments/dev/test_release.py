@@ -12,7 +12,7 @@ from tests.instruments.dev.steps import ROOT
 RUNTIME = {"main.py", "metadata.yaml", "_conf_schema.json", "requirements.txt", "logo.png"}
 SHOWN = {"README.md", "CHANGELOG.md", "LICENSE"}
 SHOWN |= {f".astrbot-plugin/i18n/{language}.json" for language in ("zh-CN", "en-US")}
-WEBUI = ("webui/templates/", "webui/static/", "graph_memory/locales/")
+WEBUI = ("webui/templates/", "pages/memory/static/", "graph_memory/locales/")
 
 
 def test_the_zip_has_the_runtime_files_in_one_folder(tmp_path: Path) -> None:

@@ -4,7 +4,8 @@
 // every other [data-live]; [data-calm] waits until no pointer is on it. [data-news="changes"]
 // names what only a note tells of.
 
-import { read, replace } from "/static/js/fragments.js";
+import { read, replace } from "./fragments.js";
+import { events, here } from "./place.js";
 
 const part = () => document.getElementById("live");
 const news = document.querySelector("[data-news]");
@@ -34,7 +35,7 @@ async function show() {
   const focus = part().contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
   const open = [...part().querySelectorAll("details[id][open]")].map(({ id }) => id);
   try {
-    const page = await read(location.href);
+    const page = await read(here());
     replace(page, [...document.querySelectorAll("[data-live]")].map(({ id }) => id));
     shown = counts(page);
     for (const id of open) document.getElementById(id)?.setAttribute("open", "");
@@ -84,7 +85,7 @@ function listen() {
     source?.close();
     source = null;
   } else if (!source) {
-    source = new EventSource("/api/v1/events");
+    source = events();
     source.addEventListener("message", heard);
     source.addEventListener("error", interrupted);
   }

@@ -1,6 +1,6 @@
 // Ctrl-K: pages, people and things by a part of their names, by pinyin as well.
 
-import { read } from "/static/js/fragments.js";
+import { read } from "./fragments.js";
 
 const palette = document.getElementById("palette");
 const field = document.getElementById("palette-q");

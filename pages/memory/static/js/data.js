@@ -1,13 +1,15 @@
 // A file that is sent in, an import that is under way: the page shows how far they are. A
 // memory that is opened anew: the page goes on as soon as it is there.
 
+import { ask, events, go, isFramed } from "./place.js";
+
 const shown = document.querySelector("[data-progress]");
 const sending = document.querySelector("[data-send]");
 
 async function follow() {
-  const answer = await fetch("/api/v1/imports", { headers: { Accept: "application/json" } });
-  if (!answer.ok) return;
-  const now = await answer.json();
+  const { status, text } = await ask("/api/v1/imports");
+  if (status !== 200) return;
+  const now = JSON.parse(text);
   if (now.done === null) {
     location.reload();
     return;
@@ -37,7 +39,7 @@ function send(file) {
   request.addEventListener("load", () => {
     const answer = request.response ?? {};
     if (request.status !== 200) failed(answer.detail ?? request.status);
-    else location.assign(`/data/import?${new URLSearchParams({ name: answer.name })}`);
+    else go(`/data/import?${new URLSearchParams({ name: answer.name })}`);
   });
   request.addEventListener("error", () => failed("…"));
   request.open("POST", `/api/v1/imports/files?${new URLSearchParams({ name: file.name })}`);
@@ -49,7 +51,7 @@ function send(file) {
   request.send(file);
 }
 
-if (sending) {
+if (sending && !isFramed) { // a frame may send no file
   sending.hidden = false;
   sending.elements.file.addEventListener("change", ({ target }) => {
     if (target.files.length) send(target.files[0]);
@@ -59,12 +61,12 @@ if (sending) {
 
 // Events say which run of the server they come from.
 function goOn(link) {
-  const source = new EventSource("/api/v1/events");
+  const source = events();
   source.addEventListener("message", ({ data }) => {
-    if (JSON.parse(data).run !== JSON.parse(document.body.dataset.counts).run) location.replace(link.href);
+    if (JSON.parse(data).run !== JSON.parse(document.body.dataset.counts).run) go(link.getAttribute("href"), "replace");
   });
   source.addEventListener("error", () => {
-    if (source.readyState === EventSource.CLOSED) setTimeout(goOn, 1000, link);
+    if (source.readyState === 2) setTimeout(goOn, 1000, link);
   });
 }
 

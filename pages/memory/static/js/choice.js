@@ -3,7 +3,7 @@
 // select[data-search] stays what is sent, and what there is without this. data-more="/people"
 // is a page that finds what the list does not hold.
 
-import { read } from "/static/js/fragments.js";
+import { read } from "./fragments.js";
 
 const FEW = 10; // options that are found at a glance
 const MOST = 100; // options that are shown at once

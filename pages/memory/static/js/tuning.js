@@ -1,6 +1,7 @@
 // The knobs: curve and lists follow while one turns. The formula is the server's.
 
-import { read, replace } from "/static/js/fragments.js";
+import { read, replace } from "./fragments.js";
+import { here, note } from "./place.js";
 
 const root = document.getElementById("tuning");
 const knobs = document.getElementById("knobs");
@@ -42,7 +43,7 @@ function turned() {
 
 async function ask() {
   const turn = ++asked;
-  const address = new URL(location.href);
+  const address = here();
   for (const name of NAMES) {
     const { value, dataset } = field(name);
     if (Number(value) === Number(dataset.inUse)) address.searchParams.delete(name);
@@ -57,7 +58,7 @@ async function ask() {
       if (isWrong) field(name).setAttribute("aria-invalid", "true");
       else field(name).removeAttribute("aria-invalid");
     }
-    history.replaceState(null, "", address);
+    note(address);
   } catch (error) {
     if (turn === asked) document.querySelector(".knobs-note").textContent = root.dataset.failed;
     throw error;

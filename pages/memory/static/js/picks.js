@@ -1,6 +1,7 @@
 // Lists whom a name may mean while it is typed; without this, the server asks where it is unclear.
 
-import { read, replace } from "/static/js/fragments.js";
+import { read, replace } from "./fragments.js";
+import { here } from "./place.js";
 
 const form = document.querySelector("form[data-typed]");
 const fields = [...form.querySelectorAll("[data-picks]")];
@@ -10,7 +11,7 @@ let timer = 0;
 async function list(field) {
   const turn = (asked.get(field) ?? 0) + 1;
   asked.set(field, turn);
-  const address = new URL(location.pathname, location.origin);
+  const address = new URL(here().pathname, here());
   address.searchParams.set(field.name, field.value);
   const session = form.elements.namedItem("session");
   if (session) address.searchParams.set("session", session.value);

@@ -1,5 +1,7 @@
 // Small comforts; every page works without them.
 
+import { here, tab } from "./place.js";
+
 document.documentElement.classList.add("scripted");
 const HEARD = 400; // milliseconds after which a press that has not led on yet is seen to work
 const AGAIN = 4000; // after which what was not ready is asked for again
@@ -52,7 +54,7 @@ addEventListener("keydown", (event) => {
 });
 
 // What was typed waits for its form only while somebody logs in (typed.js).
-if (location.pathname !== "/login" && !document.querySelector("[data-typed]")) sessionStorage.removeItem("typed");
+if (here().pathname !== "/login" && !document.querySelector("[data-typed]")) tab?.removeItem("typed");
 
 // After too many wrong keys the next try has to wait, and is seen to.
 const waiting = document.querySelector("[data-wait]");

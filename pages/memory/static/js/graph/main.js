@@ -1,5 +1,6 @@
 // The graph page: loads, and keeps picture and list at one.
 
+import { ask as askFor, here, note } from "../place.js";
 import { Controls, FIELDS } from "./controls.js";
 import { List, shape } from "./list.js";
 import { Model } from "./model.js";
@@ -47,11 +48,9 @@ function sorry(error) {
 }
 
 async function ask(path, query = []) {
-  const response = await fetch(`/api/v1/${path}?${new URLSearchParams(query)}`);
-  if (!response.ok) {
-    throw Object.assign(new Error(`the graph answered ${response.status}`), { status: response.status });
-  }
-  return response.json();
+  const { status, text } = await askFor(`/api/v1/${path}?${new URLSearchParams(query)}`);
+  if (status !== 200) throw Object.assign(new Error(`the graph answered ${status}`), { status });
+  return JSON.parse(text);
 }
 
 async function load(node, limit, relation = "") {
@@ -169,7 +168,7 @@ function changed() {
 
 // Writes down what is shown, so that it can be shared and the way back leads here.
 function remember() {
-  const address = new URL(location.href);
+  const address = here();
   for (const key of [...FIELDS, "sel", "open", "way"]) address.searchParams.delete(key);
   for (const [key, value] of Object.entries(controls.values)) address.searchParams.set(key, value);
   if (selected !== null) address.searchParams.set("sel", selected);
@@ -177,15 +176,15 @@ function remember() {
     if (id !== model.centre) address.searchParams.append("open", id);
   }
   for (const end of ways.ends) address.searchParams.append("way", end);
-  if (address.href !== location.href) history.pushState(null, "", address);
+  note(address, "pushState");
 }
 
 // Where one looks is no step of its own on the way back.
 picture.addEventListener("rest", () => {
-  const address = new URL(location.href);
+  const address = here();
   if (picture.follows) address.searchParams.delete("view");
   else address.searchParams.set("view", picture.middle.map((number) => Number(number.toPrecision(6))).join(" "));
-  if (address.href !== location.href) history.replaceState(null, "", address);
+  note(address);
 });
 
 function look(view) {
@@ -195,7 +194,7 @@ function look(view) {
 
 // Shows what the address says.
 async function restore() {
-  const query = new URL(location.href).searchParams;
+  const query = here().searchParams;
   const values = Object.fromEntries(FIELDS.flatMap((key) => (query.get(key) ? [[key, query.get(key)]] : [])));
   if (isWhole || Object.keys(values).length > 0) await chart();
   controls.values = values;

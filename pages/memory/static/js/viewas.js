@@ -1,6 +1,7 @@
 // The time slider: what was known and true on a day, without leaving the page.
 
-import { read, replace } from "/static/js/fragments.js";
+import { read, replace } from "./fragments.js";
+import { here, note } from "./place.js";
 
 const form = document.getElementById("eyes");
 const slider = document.getElementById("e-slider");
@@ -22,7 +23,7 @@ function moved() {
 
 async function look() {
   const turn = ++asked;
-  const address = new URL(location.href);
+  const address = here();
   for (const key of ["seen", "hidden", "day"]) address.searchParams.delete(key);
   if (!isNow()) address.searchParams.set("day", day.value);
   document.getElementById("sides").setAttribute("aria-busy", "true");
@@ -30,7 +31,7 @@ async function look() {
     const page = await read(address);
     if (turn !== asked) return;
     replace(page, ["balance", "sides"]);
-    history.replaceState(null, "", address);
+    note(address);
   } catch (error) {
     form.requestSubmit(); // the server can say what is wrong
     throw error;

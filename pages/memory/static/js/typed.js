@@ -1,14 +1,16 @@
 // What was typed survives a login that ended meanwhile: it waits in this tab for its form.
 
+import { here, tab } from "./place.js";
+
 const KEPT = "typed";
 const form = document.querySelector("form[data-typed]");
-const here = location.pathname + location.search;
-const kept = JSON.parse(sessionStorage.getItem(KEPT) ?? "null");
+const address = here().pathname + here().search;
+const kept = JSON.parse(tab?.getItem(KEPT) ?? "null");
 
-sessionStorage.removeItem(KEPT);
+tab?.removeItem(KEPT);
 // A form that the server shows again has what was typed already.
 const isShownAgain = document.querySelector("[role=alert]") !== null;
-if (kept?.here === here && !isShownAgain) {
+if (kept?.here === address && !isShownAgain) {
   for (const [name, value] of kept.fields) {
     const field = form.elements.namedItem(name);
     if (field?.type === "checkbox") field.checked = true;
@@ -18,5 +20,5 @@ if (kept?.here === here && !isShownAgain) {
 }
 
 form.addEventListener("submit", () => {
-  sessionStorage.setItem(KEPT, JSON.stringify({ here, fields: [...new FormData(form)].filter(([name]) => name !== "csrf") }));
+  tab?.setItem(KEPT, JSON.stringify({ here: address, fields: [...new FormData(form)].filter(([name]) => name !== "csrf") }));
 });

@@ -1,0 +1,77 @@
+// Where a page is and how it asks: by its own address, or in AstrBot's dashboard, whose frame
+// has neither our addresses nor our cookies and asks through the dashboard (page.js).
+
+const bridge = window.AstrBotPluginView ?? window.AstrBotPluginPage;
+const NOWHERE = "http://memory.invalid";
+const EVERY = 1500; // milliseconds between two looks for something new
+
+export const isFramed = Boolean(bridge);
+// What is kept for a tab; a frame may keep nothing.
+export const tab = isFramed ? null : sessionStorage;
+
+const own = () => new URLSearchParams(location.search);
+
+// The address of the page that is shown.
+export function here() {
+  return isFramed ? new URL(own().get("at") ?? "/", NOWHERE) : new URL(location.href);
+}
+
+// What stands in the browser for an address of ours.
+function outer(address) {
+  if (!isFramed) return new URL(address, location.href);
+  const frame = new URL(location.href);
+  const { pathname, search, hash } = new URL(address, here());
+  frame.searchParams.set("at", pathname + search);
+  frame.hash = hash;
+  return frame;
+}
+
+export function go(address, how = "assign") {
+  const next = outer(address);
+  const isHere = next.hash && next.href.split("#")[0] === location.href.split("#")[0];
+  location[how](next);
+  if (isHere) location.reload();
+}
+
+// Writes down that a page shows something else now.
+export function note(address, how = "replaceState") {
+  const next = outer(address);
+  if (next.href !== location.href) history[how](null, "", next);
+}
+
+// Asks for an address of ours: {status, text}, in a frame with {location, flash} as well.
+export async function ask(address, more = {}) {
+  if (!isFramed) {
+    const response = await fetch(address);
+    return { status: response.status, text: await response.text() };
+  }
+  const { pathname, search } = new URL(address, here());
+  const { isDark } = bridge.getContext() ?? {};
+  const language = bridge.getLocale().startsWith("zh") ? "zh" : "en";
+  return bridge.apiPost("web", { path: pathname + search, language, theme: isDark ? "dark" : "light", ...more });
+}
+
+// Looks again and again: AstrBot's bridge has no stream that lasts.
+class Looks extends EventTarget {
+  readyState = 1;
+  #timer = setInterval(() => this.#look(), EVERY);
+
+  async #look() {
+    try {
+      const { status, text } = await ask("/api/v1/events/now");
+      if (status !== 200) throw new Error(`it answered ${status}`);
+      this.dispatchEvent(new MessageEvent("message", { data: text }));
+    } catch {
+      this.dispatchEvent(new Event("error"));
+    }
+  }
+
+  close() {
+    clearInterval(this.#timer);
+  }
+}
+
+// Tells what happens to the memory.
+export function events() {
+  return isFramed ? new Looks() : new EventSource("/api/v1/events");
+}
