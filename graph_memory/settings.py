@@ -100,6 +100,7 @@ class Settings:
     webui_host: str = HOST
     webui_key: str = ""
     webui_public_url: str = ""
+    mcp_asker: str = ""
     language: str = _choice("zh", "zh", "en")
 
     @property
@@ -310,12 +311,20 @@ def _origin(value: str) -> str:
     return f"{parts.scheme}://{name}" + (f":{port}" if port not in {None, usual} else "")
 
 
+def _asker(value: str) -> str:
+    if value and not re.fullmatch(r"[^:#\s]+:[^:#\s]+(?:#\S.*)?", value):
+        error = SettingError("mcp_asker", f"{value!r} is not like platform:account")
+        raise error.told("setting_asker", value=value[:MAX_SHOWN])
+    return value
+
+
 _CHECKS: Mapping[str, Callable[[str], str]] = {
     "webui_key": _key,
     "learning_note": _note,
     "quiet_hours": _hours,
     "webui_host": _address,
     "webui_public_url": _origin,
+    "mcp_asker": _asker,
 }
 _LISTS: Mapping[str, Callable[[Iterable[str]], tuple[str, ...]]] = {
     "extra_relations": _relations,

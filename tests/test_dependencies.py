@@ -60,6 +60,7 @@ def test_a_room_imports_only_from_lower_layers(own: str) -> None:
         ),
         ("kuzu", {path for path in map(name, runtime_modules()) if "/graph/" in path}),
         ("ladybug", {path for path in map(name, runtime_modules()) if "/graph/" in path}),
+        ("mcp", {"graph_memory/mcp_server.py"}),
         ("fastapi", {path for path in map(name, runtime_modules()) if path.startswith("webui/")}),
     ],
 )

@@ -17,8 +17,8 @@ DISTRIBUTIONS = {
     "sentence_transformers": "sentence-transformers",
 }
 """Packages that are not installed everywhere, by the name they are imported under."""
-HOSTS = {"astrbot"}
-"""What the plugin runs in and so does not install."""
+HOSTS = {"astrbot", "mcp"}
+"""What the plugin runs in and so does not install, with what that requires."""
 PARTS_OF = {"pydantic": "fastapi", "starlette": "fastapi"}
 """What a requirement is made of and shows in its own interface."""
 MARKUP = re.compile(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function")

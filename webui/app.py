@@ -9,7 +9,9 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.responses import Response
+from starlette.routing import Route
 
+from . import agents
 from .auth import Keyring
 from .core import access, errors, service, settings
 from .dashboard import DashboardDoor
@@ -53,7 +55,7 @@ def create_app(
     app = FastAPI(
         openapi_url=None,
         redirect_slashes=False,
-        middleware=[Middleware(Guard, keyring=keyring, site=site)],
+        middleware=[Middleware(Guard, keyring=keyring, site=site, agents=bool(options.mcp_asker))],
     )
     app.state.memory, app.state.tune, app.state.reopen = memory, tune, reopen
     app.state.pages = Pages(keyring, options, memory.zone)
@@ -62,6 +64,8 @@ def create_app(
     for part in PARTS:
         app.include_router(part.routes)
     app.mount("/static", Assets(directory=_STATIC))
+    if options.mcp_asker:
+        app.router.routes.append(Route(agents.PATH, agents.Agents(memory), methods=["POST"]))
     app.add_api_route("/healthz", lambda: {"status": "ok"})
     _handle_errors(app)
     app.state.door = DashboardDoor(app)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from graph_memory import graph as graph
     from graph_memory import library as library
     from graph_memory import locales as locales
+    from graph_memory import mcp_server as mcp_server
     from graph_memory import model as model
     from graph_memory import pinyin as pinyin
     from graph_memory import recall as recall

@@ -20,6 +20,8 @@ from starlette.requests import cookie_parser
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from .agents import PATH as AGENTS
+from .agents import check as check_key
 from .auth import Keyring
 from .core import locales
 from .server import PATIENCE
@@ -145,8 +147,9 @@ def _is_ip(text: str) -> bool:
 class Guard:
     """ASGI middleware: authentication, CSRF, body size, security headers, last resort."""
 
-    def __init__(self, app: ASGIApp, keyring: Keyring, site: Site) -> None:
+    def __init__(self, app: ASGIApp, keyring: Keyring, site: Site, agents: bool = False) -> None:
         self._app = app
+        self._agents = agents
         self._keyring = keyring
         self._site = site
 
@@ -167,8 +170,11 @@ class Guard:
             await send(message)
 
         try:
-            refusal = self._authenticate(scope)
-            if refusal is None and scope["method"] not in SAFE_METHODS:
+            is_agent = self._agents and scope["path"] == AGENTS
+            refusal = self._authenticate(scope, is_public=is_agent)
+            if is_agent and refusal is None:
+                refusal = await self._check_agent(scope, receive)
+            elif refusal is None and scope["method"] not in SAFE_METHODS:
                 receive, refusal = await self._check_change(scope, receive)
             await (refusal or self._app)(scope, receive, send_guarded)
         except asyncio.CancelledError:
@@ -179,8 +185,8 @@ class Guard:
                 response = problem(500, "the server failed; its log says why")
                 await response(scope, receive, send_guarded)
 
-    def _authenticate(self, scope: Scope) -> Response | None:
-        """Note the login in the request's state; a response if there is none."""
+    def _authenticate(self, scope: Scope, is_public: bool) -> Response | None:
+        """Note the login in the request's state; a response if one is missing."""
         headers = Headers(scope=scope)
         if not self._site.serves(headers):
             return problem(421, " · ".join(text["error.host"] for text in locales.TEXTS.values()))
@@ -188,21 +194,27 @@ class Guard:
         login = scope.get(DASHBOARD) or (self._keyring.login(cookie) if cookie else "")
         scope.setdefault("state", {})["login"] = login
         path = scope["path"]
-        is_public = path in PUBLIC_PATHS or path.startswith(PUBLIC_PREFIX)
+        is_public = is_public or path in PUBLIC_PATHS or path.startswith(PUBLIC_PREFIX)
         return None if login or is_public else _refuse(scope)
+
+    async def _check_agent(self, scope: Scope, receive: Receive) -> Response | None:
+        """Let a program in that shows the key, whatever cookie comes along; read its body."""
+        refused = await check_key(self._keyring, scope, self._site.address_of(scope))
+        if refused is not None:
+            return refused
+        body = await _read_in_time(receive)
+        if isinstance(body, Response):
+            return body
+        scope["state"]["body"] = body
+        return None
 
     async def _check_change(
         self, scope: Scope, receive: Receive
     ) -> tuple[Receive, Response | None]:
         """Read the body, and refuse what does not come from our own pages."""
-        is_streamed = scope["path"] in STREAMED
-        try:
-            async with asyncio.timeout(PATIENCE):
-                body = b"" if is_streamed else await _read(receive)
-        except TimeoutError:
-            return receive, problem(408, f"the request took longer than {PATIENCE:g} s")
-        if body is None:
-            return receive, problem(413, f"the request is larger than {MAX_BODY} bytes")
+        body = b"" if scope["path"] in STREAMED else await _read_in_time(receive)
+        if isinstance(body, Response):
+            return receive, body
         headers, login = Headers(scope=scope), scope["state"]["login"]
         if not self._site.sent(headers):
             return receive, problem(403, "the request comes from another site")
@@ -254,6 +266,18 @@ def _form_of(headers: Headers, body: bytes) -> dict[str, list[str]]:
         return parse_qs(body.decode("utf-8", "replace"), True, max_num_fields=MAX_FIELDS)
     except ValueError:
         return {}
+
+
+async def _read_in_time(receive: Receive) -> bytes | Response:
+    """The whole body, or why it is not read."""
+    try:
+        async with asyncio.timeout(PATIENCE):
+            body = await _read(receive)
+    except TimeoutError:
+        return problem(408, f"the request took longer than {PATIENCE:g} s")
+    if body is None:
+        return problem(413, f"the request is larger than {MAX_BODY} bytes")
+    return body
 
 
 async def _read(receive: Receive) -> bytes | None:

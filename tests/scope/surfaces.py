@@ -10,6 +10,7 @@ from graph_memory.commands.tools import Tools
 from graph_memory.graph import GraphState
 from graph_memory.learning.prompt import ContextBuilder, compose
 from graph_memory.learning.resolver import resolve
+from graph_memory.mcp_server import AgentTools
 from graph_memory.model import Batch, Episode, Message, Row, Turn, encode
 from graph_memory.recall import Recall, RecallOptions
 from graph_memory.references import References
@@ -31,12 +32,14 @@ class Surfaces:
     caller: Turn
     commands: Commands = field(init=False)
     tools: Tools = field(init=False)
+    agent: AgentTools = field(init=False)
 
     def __post_init__(self) -> None:
         # Which lines were listed before belongs to the asker, and each one starts with none.
         self.memory.references = References()
         self.commands = Commands(self.memory)
         self.tools = Tools(self.commands)
+        self.agent = AgentTools(self.memory, self.caller)
 
     async def read(self, question: str, previous: str) -> Given:
         """What they give to a question; nothing is altered."""
@@ -69,6 +72,8 @@ class Surfaces:
             "memory_recall, person": await self.tools.recall(caller, question, "小红"),
             "memory_recall, time": await self.tools.recall(caller, question, "", "昨天"),
             "memory_recall, all": await self.tools.recall(caller, ""),
+            "MCP": await self.agent.use("memory_recall", {"query": question}),
+            "MCP, all": await self.agent.use("memory_recall", {}),
             **await self._companion(question),
             **await self._viewed(question),
             **await self._learner(question),
@@ -159,6 +164,10 @@ class Surfaces:
             "/correct hidden": await self.commands.correct(self.caller, f"{id} 我不吃花生"),
             "memory_forget hidden": await self.tools.forget(self.caller, id),
             "memory_correct hidden": await self.tools.correct(turn, id, "不吃花生"),
+            "MCP, forget hidden": await self.agent.use("memory_forget", {"id": id}),
+            "MCP, correct hidden": await self.agent.use(
+                "memory_correct", {"id": id, "text": "不吃花生"}
+            ),
         }
 
     async def alter(self, question: str) -> Given:

@@ -1,0 +1,55 @@
+"""MCP over stdio: hands a program's lines to the memory page and its answers back.
+
+For programs that start their servers. It needs nothing but Python::
+
+    GRAPH_MEMORY_KEY=... python mcp_stdio.py http://127.0.0.1:6190/mcp
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import urllib.error
+import urllib.request
+
+KEY = "GRAPH_MEMORY_KEY"
+"""Variable of the environment that holds the memory page's key."""
+TIMEOUT = 60.0
+INTERNAL = -32603
+"""JSON-RPC's number of an error inside the server."""
+
+
+def forward(url: str, key: str, line: bytes) -> bytes:
+    """What the memory answers to one message; nothing to a notification."""
+    headers = {
+        "Authorization": f"Bearer {key}",
+        "Content-Type": "application/json",
+        "Accept": "application/json, text/event-stream",
+    }
+    request = urllib.request.Request(url, line, headers)  # noqa: S310 - the user's own address
+    try:
+        with urllib.request.urlopen(request, timeout=TIMEOUT) as response:  # noqa: S310
+            return bytes(response.read()).strip()
+    except (urllib.error.URLError, TimeoutError) as error:
+        id = json.loads(line).get("id")
+        if id is None:
+            return b""
+        reason = getattr(error, "code", None) or "not reached"
+        failed = {"code": INTERNAL, "message": f"the memory page: {reason}"}
+        return json.dumps({"jsonrpc": "2.0", "id": id, "error": failed}).encode()
+
+
+def main(arguments: list[str]) -> int:
+    if len(arguments) != 1 or not arguments[0].startswith(("http://", "https://")):
+        sys.stderr.write(f"usage: {KEY}=... mcp_stdio.py http://127.0.0.1:6190/mcp\n")
+        return 2
+    for line in sys.stdin.buffer:
+        if line.strip() and (told := forward(arguments[0], os.environ.get(KEY, ""), line)):
+            sys.stdout.buffer.write(told + b"\n")
+            sys.stdout.buffer.flush()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,208 @@
+"""Other programs ask by MCP: within one person's rights, by HTTP and by stdio, with the key."""
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from mcp import ClientSession, StdioServerParameters
+from mcp.client.stdio import stdio_client
+from mcp.client.streamable_http import streamable_http_client
+
+from graph_memory import mcp_stdio
+from graph_memory.access import Access
+from graph_memory.errors import NotFoundError
+from graph_memory.mcp_server import AgentTools, turn_of
+from graph_memory.model import Fact, Message
+from graph_memory.service import MemoryService
+from webui import WebServer, create_app
+
+from .makers import entity, fact, group, private, put, user
+from .sources import ROOT
+from .world import SETTINGS, opened
+
+KEY = "open sesame, please"
+ZHANG, LI = user("zhang"), user("li")
+PEANUTS, TEA = entity("花生"), entity("龙井")
+MINE = fact(private("zhang"), ZHANG, PEANUTS, "张三对花生过敏", predicate="allergic_to")
+HERS = fact(private("li"), LI, TEA, "李四爱喝龙井", speaker=LI)
+THEIRS = fact(group("100"), LI, TEA, "李四开了一家茶馆", speaker=LI)
+OPEN = replace(SETTINGS, mcp_asker="aiocqhttp:zhang")
+
+
+@asynccontextmanager
+async def remembering(path: Path, settings: Any = OPEN) -> AsyncIterator[MemoryService]:
+    async with opened(path, settings) as memory:
+        await put(memory.journal, private("zhang"), private("li"), group("100"), MINE, HERS, THEIRS)
+        await memory.settle()
+        yield memory
+
+
+@dataclass
+class Page:
+    """A served memory page."""
+
+    memory: MemoryService
+    url: str
+
+
+@pytest.fixture
+async def page(tmp_path: Path) -> AsyncIterator[Page]:
+    async with remembering(tmp_path) as memory:
+        server = WebServer(create_app(memory, Access.open(tmp_path, KEY), OPEN))
+        await server.start(0)
+        try:
+            yield Page(memory, f"http://127.0.0.1:{server.port}/mcp")
+        finally:
+            await server.stop()
+
+
+@asynccontextmanager
+async def by_http(url: str, key: str = KEY) -> AsyncIterator[ClientSession]:
+    async with AsyncExitStack() as stack:
+        headers = {"Authorization": f"Bearer {key}"}
+        client = await stack.enter_async_context(httpx.AsyncClient(headers=headers))
+        read, write, _ = await stack.enter_async_context(
+            streamable_http_client(url, http_client=client)
+        )
+        session = await stack.enter_async_context(ClientSession(read, write))
+        await session.initialize()
+        yield session
+
+
+@asynccontextmanager
+async def by_stdio(url: str, key: str = KEY) -> AsyncIterator[ClientSession]:
+    started = StdioServerParameters(
+        command=sys.executable,
+        args=["-I", str(ROOT / "graph_memory" / "mcp_stdio.py"), url],
+        env={mcp_stdio.KEY: key},
+    )
+    async with stdio_client(started) as streams, ClientSession(*streams) as session:
+        await session.initialize()
+        yield session
+
+
+async def told(session: ClientSession, tool: str, **given: str) -> str:
+    done = await session.call_tool(tool, given)
+    return "\n".join(part.text for part in done.content if part.type == "text")
+
+
+@pytest.mark.parametrize("way", [by_http, by_stdio])
+async def test_a_program_does_what_the_person_may(page: Page, way: Any) -> None:
+    async with way(page.url) as session:
+        offered = {tool.name: tool for tool in (await session.list_tools()).tools}
+        assert set(offered) == {f"memory_{n}" for n in ("recall", "remember", "correct", "forget")}
+        assert offered["memory_forget"].inputSchema["required"] == ["id"]
+        found = await told(session, "memory_recall", query="花生")
+        assert "张三对花生过敏" in found
+        assert "龙井" not in await told(session, "memory_recall", query="龙井 茶馆")
+
+        short = found.split("[")[1].split("]")[0]
+        await told(session, "memory_correct", id=short, text="张三对芒果过敏")
+        assert "芒果" in await told(session, "memory_recall", query="过敏")
+        await told(session, "memory_remember", text="我养了一只猫叫年糕")
+        found = await told(session, "memory_recall", query="年糕")
+        assert "年糕" in found
+        short = found.split("[")[1].split("]")[0]
+        await told(session, "memory_forget", id=short)
+        await page.memory.settle()
+        assert "年糕" not in await told(session, "memory_recall", query="年糕")
+
+
+async def test_what_may_not_be_seen_cannot_be_changed(tmp_path: Path) -> None:
+    async with remembering(tmp_path) as memory:
+        tools = AgentTools(memory, turn_of(memory, OPEN.mcp_asker))
+        for id in (HERS.id, THEIRS.id):
+            for tool in ("memory_forget", "memory_correct"):
+                asked = {"id": id, "text": "李四爱喝咖啡"}
+                never = {"id": "f:there-never-was", "text": "李四爱喝咖啡"}
+                told = (await tools.use(tool, asked)).replace(id, "")
+                assert told == (await tools.use(tool, never)).replace(never["id"], "")
+            kept = await memory.journal.read(lambda rows, of=id: rows.get(Fact, of))
+            assert kept in (HERS, THEIRS)
+        with pytest.raises(NotFoundError):
+            await tools.use("memory_flush", {})
+
+
+async def test_who_is_not_to_be_remembered_is_not(tmp_path: Path) -> None:
+    settings = replace(OPEN, never_remember=("zhang",))
+    async with remembering(tmp_path, settings) as memory:
+        tools = AgentTools(memory, turn_of(memory, OPEN.mcp_asker))
+        await tools.use("memory_remember", {"text": "我养了一只猫叫年糕"})
+        said = await memory.journal.newest_messages(10)
+        assert [each.text for each in said] == []
+
+
+async def test_what_a_program_has_remembered_gives_nobody_a_name(tmp_path: Path) -> None:
+    async with remembering(tmp_path) as memory:
+        tools = AgentTools(memory, turn_of(memory, f"{OPEN.mcp_asker}#mei"))
+        await tools.use("memory_remember", {"text": "我养了一只猫叫年糕"})
+        (said,) = await memory.journal.newest_messages(10)
+        assert isinstance(said, Message)
+        assert (said.sender, said.name, said.session) == (ZHANG, "", private("zhang").id)
+
+
+@pytest.mark.parametrize(
+    ("method", "headers", "status"),
+    [
+        ("POST", {}, 401),
+        ("POST", {"Authorization": "Bearer wrong, wrong"}, 401),
+        ("POST", {"Authorization": f"Basic {KEY}"}, 401),
+        ("GET", {"Authorization": f"Bearer {KEY}"}, 405),
+        ("POST", {"Authorization": f"Bearer {KEY}", "Origin": "http://127.0.0.1"}, 403),
+        ("POST", {"Authorization": f"Bearer {KEY}", "Host": "evil.example"}, 421),
+        ("POST", {"Authorization": f"Bearer {KEY}", "Content-Length": "70000"}, 413),
+    ],
+)
+async def test_who_has_no_key_is_told_nothing(
+    page: Page, method: str, headers: dict[str, str], status: int
+) -> None:
+    async with httpx.AsyncClient() as client:
+        body = b" " * 70_000 if status == 413 else b"{}"
+        answer = await client.request(method, page.url, headers=headers, content=body)
+    assert answer.status_code == status
+    assert "花生" not in answer.text
+
+
+async def test_guesses_are_slowed_down(page: Page) -> None:
+    async with httpx.AsyncClient(headers={"Authorization": "Bearer wrong, wrong"}) as client:
+        found = [(await client.post(page.url, content=b"{}")).status_code for _ in range(8)]
+    assert 429 in found
+
+
+async def test_it_is_off_until_somebody_is_named(tmp_path: Path) -> None:
+    async with remembering(tmp_path, SETTINGS) as memory:
+        server = WebServer(create_app(memory, Access.open(tmp_path, KEY), SETTINGS))
+        await server.start(0)
+        try:
+            async with httpx.AsyncClient(headers={"Authorization": f"Bearer {KEY}"}) as client:
+                answer = await client.post(f"http://127.0.0.1:{server.port}/mcp", content=b"{}")
+        finally:
+            await server.stop()
+    assert answer.status_code == 303
+    assert "/login" in answer.headers["location"]
+
+
+async def test_stdio_says_what_is_wrong(page: Page) -> None:
+    line = b'{"jsonrpc": "2.0", "id": 7, "method": "tools/list"}'
+    wrong = await asyncio.to_thread(mcp_stdio.forward, page.url, "wrong, wrong", line)
+    assert b'"id": 7' in wrong
+    assert b"401" in wrong
+    nowhere = await asyncio.to_thread(mcp_stdio.forward, "http://127.0.0.1:9/mcp", KEY, line)
+    assert b"not reached" in nowhere
+    notified = b'{"jsonrpc": "2.0", "method": "notifications/initialized"}'
+    assert (
+        await asyncio.to_thread(mcp_stdio.forward, "http://127.0.0.1:9/mcp", KEY, notified) == b""
+    )
+    assert mcp_stdio.main([]) == 2
+
+
+def test_the_sdk_is_loaded_when_it_is_asked_for() -> None:
+    code = "import sys, graph_memory.mcp_server; sys.exit('mcp' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT).returncode == 0
