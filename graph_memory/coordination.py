@@ -17,7 +17,8 @@ from .deletion.forget_me import MARK, SALT, erasures, mark, users
 from .model import Elsewhere
 from .store import Event
 from .store.postgres import Bot
-from .store.rows import note, noted
+from .store.replica import AGAIN
+from .store.rows import note, noted, notes, unnote
 from .supervisor import Supervisor
 
 logger = logging.getLogger("graph_memory.service")
@@ -53,7 +54,6 @@ class Coordination:
         self._tombstones, self._forget, self._purge = tombstones, forget, purge
         self._refresh = refresh
         self._tables: set[str] = {*refresh, "meta"}
-        self._lost: set[str] = set()
         self._reported = 0.0
         self.bots: list[Bot] = []
         self._job = Supervisor(
@@ -87,7 +87,6 @@ class Coordination:
     def _on_event(self, event: Event) -> None:
         if isinstance(event, Elsewhere):
             self._tables |= event.tables
-            self._lost |= event.promises
             self._job.wake()
 
     async def _step(self) -> float:
@@ -101,8 +100,6 @@ class Coordination:
             except BaseException:
                 self._tables.add(table)
                 raise
-        if self._lost:
-            await self._do_again()
         if self._now() - self._reported >= REPORT:
             marks = await self._journal.look(erasures)
             left = {stone.id for stone in self._tombstones.unfinished}
@@ -120,6 +117,8 @@ class Coordination:
         marks = await self._journal.look(erasures)
         if self._tombstones.take(marks):
             await self._purge()
+        if again := await self._journal.look(lambda db: notes(db, AGAIN)):
+            await self._do_again(set(again))
         await self._finish({s.id: s.at for s in self._tombstones.unfinished if s.id not in marks})
 
     async def _finish(self, stones: dict[str, float]) -> None:
@@ -133,9 +132,8 @@ class Coordination:
         if await self._journal.look(retraction.unfinished):
             await self._journal.alter(lambda db, _tell: retraction.finish(db))
 
-    async def _do_again(self) -> None:
+    async def _do_again(self, lost: set[str]) -> None:
         """Erase once more what a server had lost: it may have come back with what it has."""
-        lost = set(self._lost)
         marks = {key.removeprefix(retraction.MARK) for key in lost} - lost
         await self._journal.alter(
             lambda db, _tell: retraction.retract_again(db, marks, self._now())
@@ -144,7 +142,12 @@ class Coordination:
         for id, user in self._tombstones.match(await self._journal.look(users)).items():
             if id in gone:
                 await self._forget(user)
-        self._lost -= lost
+        await self._journal.alter(partial(_done_again, lost))
+
+
+def _done_again(keys: set[str], db: sqlite3.Connection, _tell: object) -> None:
+    for key in keys:
+        unnote(db, f"{AGAIN}{key}")
 
 
 def _mark(stone: str, at: float, db: sqlite3.Connection, _tell: object) -> None:

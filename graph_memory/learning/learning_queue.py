@@ -510,7 +510,7 @@ class Learning(Part):
 
     async def _attempt(self, item: QueuedBatch) -> bool:
         await self._journal.probe()  # no call of the model for what cannot be stored
-        if not await self._journal.lease(lease := f"batch {item.id}", LEASE):
+        if not await self._journal.lease(lease := f"batch {item.id}", LEASE, item.id):
             self._leased[item.id] = self._now() + LEASE
             return False
         try:

@@ -127,12 +127,10 @@ class Elsewhere:
     Attributes:
         tables: Where.
         is_whole: Whether everything was compared, with another server than before.
-        promises: Keys of notes by which something is not to be kept, and which it had lost.
     """
 
     tables: frozenset[str]
     is_whole: bool = False
-    promises: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

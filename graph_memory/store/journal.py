@@ -180,11 +180,15 @@ class Journal:
             self.storage.reached()
         return FOLLOWING
 
-    async def deliver(self, entries: list[tuple[int, Heard]]) -> list[Message | None]:
+    async def deliver(
+        self, entries: list[tuple[int, Heard]], since: int
+    ) -> list[Message | None] | None:
         """Store messages of the outbox in order, each once, but those that are barred."""
 
-        def work(db: sqlite3.Connection) -> list[Message | None]:
+        def work(db: sqlite3.Connection) -> list[Message | None] | None:
             done = int(noted(db, self._delivery) or 0)
+            if done < since:
+                return None
             stored: list[Message | None] = []
             for number, heard in entries:
                 if number <= done:
@@ -215,12 +219,19 @@ class Journal:
         """The time that all bots on the memory go by, seconds since the epoch."""
         return self._now() + (self.replica.ahead if self.replica else 0.0)
 
-    async def lease(self, name: str, seconds: float) -> bool:
-        """Take or prolong a lease; with no other bot on the memory it is ours."""
+    async def lease(self, name: str, seconds: float, batch: int = 0) -> bool:
+        """Take or prolong a lease; with no other bot on the memory it is ours.
+
+        Args:
+            batch: Nobody gets it unless this batch waits still.
+        """
         if not (replica := self.replica):
             return True
 
         def work(db: sqlite3.Connection) -> bool:
+            query = "SELECT 1 FROM batch WHERE id = ? AND state = 'waiting'"
+            if batch and not db.execute(query, (batch,)).fetchone():
+                return False
             return leases.take(db, name, replica.instance, self.clock(), seconds)
 
         return await self._transact(work)

@@ -86,8 +86,13 @@ class Addressed(Protocol):
 
     storage: Storage
 
-    async def deliver(self, entries: list[tuple[int, Heard]]) -> list[Message | None]:
-        """Store messages, by their numbers, unless they were; ``None``: it is not to be."""
+    async def deliver(
+        self, entries: list[tuple[int, Heard]], since: int
+    ) -> list[Message | None] | None:
+        """Store messages, by their numbers, unless they were; ``None``: it is not to be.
+
+        Nothing is stored, and ``None`` returned, if it has not even those up to ``since``.
+        """
 
     async def delivered(self) -> int:
         """Up to which number it has them."""
@@ -108,6 +113,7 @@ class Outbox:
         self._asking: dict[int, asyncio.Future[Message]] = {}
         self._shown: set[int] = set()
         self._events: deque[Erased | Elsewhere] = deque()
+        self._mark = 0  # up to which number they were delivered, as far as is known here
         self._job = Supervisor(
             "gm-delivery", self._step, logger, "messages wait for the server", retry=RETRY
         )
@@ -115,9 +121,9 @@ class Outbox:
 
     async def open(self) -> None:
         """Open it, without what was erased, and number from above what was delivered."""
-        delivered = await self._journal.delivered()
+        mark = self._mark = await self._journal.delivered()
         await self._worker.start(lambda: open_to_write(self._path, _prepare))
-        ids = await self._worker.run(lambda db: _begin(db, delivered))
+        ids = await self._worker.run(lambda db: _begin(db, mark))
         there = {message.id for message in await self._journal.messages(ids)}
         self._events.append(Erased(tuple(set(ids) - there)))
         for number, body in await self._worker.run(lambda db: _waiting(db, -1)):
@@ -193,7 +199,11 @@ class Outbox:
         if not some:
             return NEVER
         entries = [(number, Heard.read(body)) for number, body in some]
-        stored = await self._journal.deliver(entries)
+        stored = await self._journal.deliver(entries, self._mark)
+        if stored is None:  # the server lost what came before, which goes first
+            await self._send_again()
+            return 0.0
+        self._mark = entries[-1][0]
         numbers = [number for number, _ in entries]
         old = self._now() - KEPT
         await self._worker.run(
@@ -218,8 +228,11 @@ class Outbox:
         if isinstance(event, Erased):
             await self._worker.run(lambda db: _erase(db, event))
             return
-        delivered = await self._journal.delivered()
-        self.waiting = await self._worker.run(lambda db: _send_again(db, delivered))
+        await self._send_again()
+
+    async def _send_again(self) -> None:
+        mark = self._mark = await self._journal.delivered()
+        self.waiting = await self._worker.run(lambda db: _send_again(db, mark))
 
 
 def _prepare(db: sqlite3.Connection) -> None:
@@ -227,7 +240,11 @@ def _prepare(db: sqlite3.Connection) -> None:
 
 
 def _begin(db: sqlite3.Connection, delivered: int) -> list[int]:
-    """Number from above what was delivered; returns the ids of what was."""
+    """Number from above what was delivered; returns the ids of what was.
+
+    What was delivered to a server that has lost it since waits again, and was not erased.
+    """
+    _send_again(db, delivered)
     query = "UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = 'outgoing'"
     if not db.execute(query, (delivered,)).rowcount:
         query = "INSERT INTO sqlite_sequence (name, seq) VALUES ('outgoing', ?)"

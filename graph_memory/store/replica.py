@@ -26,6 +26,11 @@ T = TypeVar("T")
 
 LOCAL = "replica."
 """What the keys of notes begin with that are about this file alone."""
+AGAIN = "again:"
+"""What the keys of notes begin with that name a promise which a server had lost."""
+SKIPPED = 10_000
+"""Numbers that are left out once a server lost some: who still learns from a batch, or cites a
+message, that is gone must not mean another one."""
 _KEPT = {"vector", "migration"}
 """Tables of which each file has its own."""
 _NUMBERED = ("message", "batch", "change")
@@ -180,15 +185,17 @@ class Replica:
         kept = {each for each in known if _is_promise(*each)}
         for place, key in known - kept:
             self._enter(db, followed, place, key, None)
-        _reserve(db, head.numbers)
+        is_other = is_whole and step and head.step
+        _reserve(db, head.numbers, SKIPPED if is_other else 0)
         db.execute("DELETE FROM touched")
         for place, key in kept if head.step else here:  # the first bot gives what it has
             row = (place, *json.loads(key), "", "")[:4]
             db.execute("INSERT INTO touched VALUES (?, ?, ?, ?)", row)
+        for place, key in kept if head.step else ():
+            if place == "meta":
+                note(db, f"{AGAIN}{json.loads(key)[0]}", "1")
         _note(db, head.step, head.stamp)
-        lost = frozenset(json.loads(key)[0] for place, key in kept if place == "meta")
-        event = Elsewhere(frozenset(followed.places), is_whole, lost if head.step else frozenset())
-        _tell(db, followed, tell, event)
+        _tell(db, followed, tell, Elsewhere(frozenset(followed.places), is_whole))
 
     def _enter(
         self,
@@ -333,13 +340,12 @@ def _numbers(db: sqlite3.Connection) -> dict[str, int]:
     return {name: found.get(name, 0) for name in _NUMBERED}
 
 
-def _reserve(db: sqlite3.Connection, numbers: dict[str, int]) -> None:
+def _reserve(db: sqlite3.Connection, numbers: dict[str, int], more: int) -> None:
     for table, number in numbers.items():
-        query = "UPDATE main.sqlite_sequence SET seq = max(seq, ?) WHERE name = ?"
-        if not db.execute(query, (number, table)).rowcount:
-            db.execute(
-                "INSERT INTO main.sqlite_sequence (name, seq) VALUES (?, ?)", (table, number)
-            )
+        query = "UPDATE main.sqlite_sequence SET seq = max(seq, ?) + ? WHERE name = ?"
+        if not db.execute(query, (number, more, table)).rowcount:
+            query = "INSERT INTO main.sqlite_sequence (name, seq) VALUES (?, ?)"
+            db.execute(query, (table, number + more))
 
 
 def _followed(db: sqlite3.Connection) -> tuple[int, str]:

@@ -325,10 +325,9 @@ def write(
     if draft.batch is not None:
         if db.execute("SELECT 1 FROM change WHERE batch = ?", (draft.batch,)).fetchone():
             return None
-        db.execute(
-            "UPDATE batch SET state = 'learned', error = '', prompt = ? WHERE id = ?",
-            (draft.prompt, draft.batch),
-        )
+        query = "UPDATE batch SET state = 'learned', error = '', prompt = ? WHERE id = ?"
+        if not db.execute(query, (draft.prompt, draft.batch)).rowcount:
+            return None  # it was erased, or a shared server lost it
     ops = [op for op in _ops(db, draft) if op.before != op.after]
     if not ops and draft.batch is None:
         return None

@@ -290,7 +290,7 @@ class Campaign:
         self._ask(
             "BEGIN; SELECT pg_advisory_xact_lock(hashtext('graph_memory'));"
             + "".join(
-                f"TRUNCATE {each}; INSERT INTO {each} TABLE saved_{each};"
+                f"DELETE FROM {each}; INSERT INTO {each} TABLE saved_{each};"
                 for each in ("head", "step", "item")
             )
             + "COMMIT"
