@@ -14,24 +14,38 @@ from .commands.memory_commands import Commands
 from .commands.tools import CORRECT, TOOLS, Tool, Tools
 from .errors import GraphMemoryError, NotFoundError
 from .locales import explain
-from .model import Turn, session_of, user_id
+from .model import Session, Turn, session_of, user_id
 from .service import MemoryService
+from .store import Rows
 
 NAME = "graph-memory"
-NO_PERSONA = "[%None]"
+NOBODY = "[%None]"
 """What AstrBot calls it when no persona is on."""
 
 
-def turn_of(memory: MemoryService, asker: str) -> Turn:
+async def turn_of(memory: MemoryService, asker: str) -> Turn:
     """The turn of the person for whom programs ask; it is no admin's.
 
     Args:
-        asker: ``platform:account``, maybe with ``#persona``.
+        asker: ``platform:account``, maybe with ``#persona``; else the persona they spoke with
+            last in private.
     """
     who, _, persona = asker.partition("#")
     platform, _, account = who.partition(":")
-    user = user_id(platform, account)
-    session = session_of(platform, "", account, persona or NO_PERSONA)
+    user, session = user_id(platform, account), session_of(platform, "", account, persona or NOBODY)
+
+    def newest(rows: Rows) -> Session | None:
+        spoken = {
+            line.id: each
+            for each in rows.scan(Session)
+            if each.circle == session.circle
+            for line in rows.messages_before(each.id, None, 1)
+        }
+        return spoken[max(spoken)] if spoken else None
+
+    if not persona:
+        found = await memory.journal.read(newest)
+        session = found or session
     return Turn(session, user, "", accounts=memory.identities.accounts(user))
 
 
@@ -114,7 +128,7 @@ async def answer(memory: MemoryService, scope: Any, receive: Any, send: Any) -> 
 
     # Which would log each request, as of a program that begins and ends.
     logging.getLogger("mcp.server").setLevel(logging.WARNING)
-    tools = AgentTools(memory, turn_of(memory, memory.settings.mcp_asker))
+    tools = AgentTools(memory, await turn_of(memory, memory.settings.mcp_asker))
     manager = StreamableHTTPSessionManager(protocol(tools), json_response=True, stateless=True)
     async with manager.run():
         await manager.handle_request(scope, receive, send)

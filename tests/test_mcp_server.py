@@ -19,7 +19,7 @@ from graph_memory import mcp_stdio
 from graph_memory.access import Access
 from graph_memory.errors import NotFoundError
 from graph_memory.mcp_server import AgentTools, turn_of
-from graph_memory.model import Fact, Message
+from graph_memory.model import Fact, Message, Turn
 from graph_memory.service import MemoryService
 from webui import WebServer, create_app
 
@@ -117,7 +117,7 @@ async def test_a_program_does_what_the_person_may(page: Page, way: Any) -> None:
 
 async def test_what_may_not_be_seen_cannot_be_changed(tmp_path: Path) -> None:
     async with remembering(tmp_path) as memory:
-        tools = AgentTools(memory, turn_of(memory, OPEN.mcp_asker))
+        tools = AgentTools(memory, await turn_of(memory, OPEN.mcp_asker))
         for id in (HERS.id, THEIRS.id):
             for tool in ("memory_forget", "memory_correct"):
                 asked = {"id": id, "text": "李四爱喝咖啡"}
@@ -133,7 +133,7 @@ async def test_what_may_not_be_seen_cannot_be_changed(tmp_path: Path) -> None:
 async def test_who_is_not_to_be_remembered_is_not(tmp_path: Path) -> None:
     settings = replace(OPEN, never_remember=("zhang",))
     async with remembering(tmp_path, settings) as memory:
-        tools = AgentTools(memory, turn_of(memory, OPEN.mcp_asker))
+        tools = AgentTools(memory, await turn_of(memory, OPEN.mcp_asker))
         await tools.use("memory_remember", {"text": "我养了一只猫叫年糕"})
         said = await memory.journal.newest_messages(10)
         assert [each.text for each in said] == []
@@ -141,11 +141,23 @@ async def test_who_is_not_to_be_remembered_is_not(tmp_path: Path) -> None:
 
 async def test_what_a_program_has_remembered_gives_nobody_a_name(tmp_path: Path) -> None:
     async with remembering(tmp_path) as memory:
-        tools = AgentTools(memory, turn_of(memory, f"{OPEN.mcp_asker}#mei"))
+        tools = AgentTools(memory, await turn_of(memory, f"{OPEN.mcp_asker}#mei"))
         await tools.use("memory_remember", {"text": "我养了一只猫叫年糕"})
         (said,) = await memory.journal.newest_messages(10)
         assert isinstance(said, Message)
         assert (said.sender, said.name, said.session) == (ZHANG, "", private("zhang").id)
+
+
+async def test_it_asks_as_the_persona_that_was_spoken_with_last(tmp_path: Path) -> None:
+    async with remembering(tmp_path) as memory:
+        assert (await turn_of(memory, "aiocqhttp:wang")).session.persona == "[%None]"
+        for persona, text in (("mei", "我在学吉他"), ("lan", "我在学陶艺"), ("mei", "我在学滑雪")):
+            await memory.learning.hear(Turn(private("zhang", persona), ZHANG, "张三", text))
+        for asker, persona in ((OPEN.mcp_asker, "mei"), (f"{OPEN.mcp_asker}#lan", "lan")):
+            turn = await turn_of(memory, asker)
+            assert turn.session.persona == persona
+        found = await AgentTools(memory, turn).use("memory_recall", {"query": "学"})
+        assert "吉他" not in found
 
 
 @pytest.mark.parametrize(

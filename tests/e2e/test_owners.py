@@ -10,8 +10,11 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from urllib.parse import urlencode
 
+import httpx
 import pytest
 import pytest_asyncio
+from mcp import ClientSession
+from mcp.client.streamable_http import streamable_http_client
 
 from .extractor import is_extraction
 from .harness import RERANK_PROVIDER_ID, Failure, wait_until
@@ -40,6 +43,7 @@ async def owned(clock: Path, tmp_path_factory: pytest.TempPathFactory) -> AsyncI
         "rerank_provider_id": RERANK_PROVIDER_ID,
         "learning_note": NOTE,
         "extra_relations": ["mentor|师父|teacher"],
+        "mcp_asker": "aiocqhttp:676",
     }
     env = {"HARNESS_CLOCK": str(clock)}
     async with living(tmp_path_factory.mktemp("owned"), settings=settings, env=env) as world:
@@ -100,6 +104,23 @@ async def test_the_reranker_puts_in_order(owned: World) -> None:
     await owned.qq.ask_private(673, "/new")
     assert "对花生过敏" in injected(await owned.say(673, "我对花生过敏吧？"))
     assert "recall is not reranked" in owned.bot.log
+
+
+async def test_a_program_asks_for_one_person(owned: World) -> None:
+    await owned.say(676, "我养了一只刺猬", "小机")
+    await owned.say(677, "我养了一只仓鼠", "小外")
+    url, headers = f"http://127.0.0.1:{owned.web_port}/mcp", {"Authorization": f"Bearer {KEY}"}
+    async with (
+        httpx.AsyncClient(headers=headers) as client,
+        streamable_http_client(url, http_client=client) as (read, write, _),
+        ClientSession(read, write) as session,
+    ):
+        await session.initialize()
+        for animal, is_told in (("刺猬", True), ("仓鼠", False)):
+            found = await session.call_tool("memory_recall", {"query": animal})
+            assert (animal in str(found.content)) is is_told
+        await session.call_tool("memory_remember", {"text": "我对芒果过敏"})
+    assert "芒果" in injected(await owned.say(676, "我对什么水果过敏？"))
 
 
 async def test_the_learner_goes_by_the_owners_words(owned: World) -> None:
