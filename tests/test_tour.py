@@ -1,4 +1,4 @@
-"""The tour in ``docs/architecture.md``: what it names is called, in its order."""
+"""The tour in ``docs/tour.md``: what it names is called, in its order."""
 
 import ast
 import re
@@ -12,7 +12,6 @@ from .scripted import said
 from .sources import ROOT, tree
 from .world import living, zhang
 
-TOUR = re.compile(r"^## Follow one message\n(.*?)^## ", re.MULTILINE | re.DOTALL)
 NAMED = re.compile(r"`((?:\w+/)*\w+\.py):([\w.]+)`")
 OUTSIDE = ("main.py", "astrbot/")
 """Needs AstrBot's process, so that it is only looked for here; ``tests/e2e`` runs it."""
@@ -23,9 +22,7 @@ WEEK = 7 * 86_400
 
 def stops() -> list[tuple[str, str]]:
     """Module and function of everything that the tour names, in its order."""
-    found = TOUR.search((ROOT / "docs" / "architecture.md").read_text(encoding="utf-8"))
-    assert found
-    return NAMED.findall(found[1])
+    return NAMED.findall((ROOT / "docs" / "tour.md").read_text(encoding="utf-8"))
 
 
 def file_of(module: str) -> Path:
@@ -83,7 +80,7 @@ async def test_the_tour_is_what_happens(tmp_path: Path) -> None:
             world.later(WEEK)
             found = await world.memory.recall.remind(zhang.asker, QUESTION)
     assert LINE in found.block
-    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "tour.md").read_text(encoding="utf-8")
     assert [line for line in (STATEMENT, QUESTION, LINE) if line not in text] == []
     told = [stop for stop in stops() if not stop[0].startswith(OUTSIDE)]
     assert [stop for stop in told if stop not in called] == []

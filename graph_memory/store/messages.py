@@ -35,6 +35,8 @@ HEARD = 20
 """Messages whose secrets a line of the bot may repeat."""
 BOT_LINES = 500
 """The newest lines of the bot that are compared with what it took back."""
+SENT_AGAIN = "WHERE session = ? AND sender = ? AND ref = ? AND account IN ('', ?) AND ref != ''"
+"""Messages of a reference; its last condition lets SQLite use the index of those that have one."""
 LATE = 90.0
 """Seconds within which all bots in a group hear a line."""
 
@@ -135,9 +137,8 @@ def add(
         account: See :class:`Turn`.
     """
     if message.ref:
-        query = "WHERE session = ? AND sender = ? AND ref = ? AND account IN ('', ?)"
         values = (message.session, message.sender, message.ref, account)
-        if found := select_messages(db, query, values):
+        if found := select_messages(db, SENT_AGAIN, values):
             return found[0], False, None
     presence = None
     if not message.is_human:

@@ -10,7 +10,7 @@ import pytest
 from graph_memory.errors import ClosedError, ConflictError, JournalError, NotFoundError
 from graph_memory.model import BOT, Change, Entity, Fact, Message, Presence, Session, User
 from graph_memory.store import Draft, Journal, Rows, copies
-from graph_memory.store.messages import Backlog
+from graph_memory.store.messages import SENT_AGAIN, Backlog
 
 from ..makers import T0, entity, fact, group, message, name, private, undo, user
 
@@ -285,3 +285,9 @@ async def test_a_session_that_another_change_wrote_is_met_anew(journal: Journal)
     back = await journal.change(3)
     assert back
     assert back.ops[0].row == HERE
+
+
+async def test_a_message_that_is_sent_again_is_not_looked_for_among_all(journal: Journal):
+    query = f"EXPLAIN QUERY PLAN SELECT id FROM message {SENT_AGAIN}"
+    plan = await journal.look(lambda db: db.execute(query, ("s", "u", "r", "a")).fetchall())
+    assert "message_ref" in plan[0][-1]

@@ -160,7 +160,7 @@ class Bot:
 
     async def _end(self, memory: MemoryService) -> None:
         """Bring everything to its end, and tell how it stands."""
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 150
         while time.monotonic() < deadline:
             with suppress(GraphMemoryError):
                 await memory.learning.revive()

@@ -317,7 +317,7 @@ class Campaign:
         self._wait(lambda: all(each.is_done for each in self.bots), "a bot does not close")
 
     def _wait(self, is_so: Callable[[], object], problem: str) -> None:
-        until = time.monotonic() + 120
+        until = time.monotonic() + 240
         while not is_so() and time.monotonic() < until:
             self._listen(0.1)
         if not is_so():
