@@ -35,6 +35,7 @@ from .kinds import home_of as home_of
 from .kinds import session_of as session_of
 from .row import BOT as BOT
 from .row import GROUP as GROUP
+from .row import IMPORT as IMPORT
 from .row import LITERAL as LITERAL
 from .row import NO_PERSONA as NO_PERSONA
 from .row import NOBODY as NOBODY

@@ -310,6 +310,10 @@ class Op:
         return None if self.after is None else decode(self.kind, self.after)
 
 
+IMPORT = "import"
+"""How the reason of an import begins; its id follows."""
+
+
 @dataclass(frozen=True, slots=True)
 class Change:
     """Everything one act did to the memory; the unit of commit and of undo.
@@ -329,6 +333,11 @@ class Change:
     ops: tuple[Op, ...]
     batch: int | None = None
     undoes: int | None = None
+
+    @property
+    def told_reason(self) -> str:
+        """The reason as people know it: that of an import names the import besides."""
+        return IMPORT if self.reason.startswith(f"{IMPORT} ") else self.reason
 
     @property
     def is_trimmed(self) -> bool:

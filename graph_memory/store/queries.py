@@ -19,7 +19,7 @@ from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from typing import Generic, TypeVar
 
-from ..model import BOT, EPISODE, SINGLE_VALUED, Episode, Fact, Message, Settled, is_entity
+from ..model import BOT, EPISODE, IMPORT, SINGLE_VALUED, Episode, Fact, Message, Settled, is_entity
 from ..pinyin import finder, sound
 from ..retention import DAY, lifetime, retention
 from .connection import interruptible
@@ -661,8 +661,8 @@ class LogEntry:
     words: str = ""
 
 
-_REASON = "CASE WHEN c.reason LIKE 'import %' THEN 'import' ELSE c.reason END"
-"""Reason of a change as people know it: that of an import names the import besides."""
+_REASON = f"iif(c.reason LIKE '{IMPORT} %', '{IMPORT}', c.reason)"
+"""See :attr:`Change.told_reason`."""
 
 
 def find_changes(
@@ -686,18 +686,15 @@ def _entry(db: sqlite3.Connection, number: int) -> LogEntry | None:
     if found is None:
         return None
     at, actor, reason, undoes, undone_by = found
-    kinds = db.execute(
-        "SELECT o.value ->> 0, count(*) FROM change c, json_each(c.ops) o"
-        " WHERE c.id = ? GROUP BY 1 ORDER BY 2 DESC, 1",
+    ops = db.execute(
+        "SELECT o.value ->> 0, count(*),"
+        " max(coalesce(o.value ->> '$[3].statement', o.value ->> '$[2].statement', ''))"
+        " FROM change c, json_each(c.ops) o WHERE c.id = ? GROUP BY 1 ORDER BY 2 DESC, 1",
         (number,),
-    )
-    fact = db.execute(
-        "SELECT coalesce(o.value ->> '$[3].statement', o.value ->> '$[2].statement', '')"
-        " FROM change c, json_each(c.ops) o WHERE c.id = ? AND o.value ->> 0 = 'fact' LIMIT 1",
-        (number,),
-    ).fetchone()
-    words = str(fact[0]) if fact else ""
-    return LogEntry(number, at, actor, reason, dict(kinds.fetchall()), undoes, undone_by, words)
+    ).fetchall()
+    words = next((words for kind, _, words in ops if kind == "fact"), "")
+    rows = {kind: count for kind, count, _ in ops}
+    return LogEntry(number, at, actor, reason, rows, undoes, undone_by, words)
 
 
 def actors_and_reasons(db: sqlite3.Connection) -> tuple[list[str], list[str]]:

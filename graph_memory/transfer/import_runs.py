@@ -15,7 +15,7 @@ from itertools import batched
 from ..deletion.message_retention import delete_messages
 from ..deletion.plan import NOBODY, DeletionPlan, Key
 from ..errors import NotFoundError
-from ..model import Entity, Episode, Erased, Row, Session, User, decode, encode
+from ..model import IMPORT, Entity, Episode, Erased, Row, Session, User, decode, encode
 from ..store import Draft, contents, presence
 from ..store.journal import Slices
 from ..store.rows import Tell, is_used, note, notes, read_change, write
@@ -61,12 +61,12 @@ class Run:
     @property
     def reason(self) -> str:
         """Reason of its changes that write new rows; see :attr:`widening`."""
-        return f"import {self.id}"
+        return f"{IMPORT} {self.id}"
 
     @property
     def widening(self) -> str:
         """Reason of its changes that widen rows of the memory."""
-        return f"import {self.id} widens"
+        return f"{IMPORT} {self.id} widens"
 
     def save(self, db: sqlite3.Connection) -> None:
         """Write it down, in the transaction that is open."""

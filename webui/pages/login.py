@@ -11,8 +11,6 @@ from ..auth import BROWSER_AGE, SESSION_AGE, Keyring
 from ..guard import Site, local_path
 from ..rendering import CHOICES, Visit
 
-_YEAR = 365 * 86_400
-
 routes = APIRouter()
 
 
@@ -81,5 +79,5 @@ async def prefer(visit: Visit, back: str = "/") -> Response:
     for name, (cookie, accepted) in CHOICES.items():
         value = visit.query.get(name, "")
         if value in accepted:
-            response.set_cookie(cookie, value, max_age=_YEAR, httponly=True, samesite="lax")
+            response.set_cookie(cookie, value, max_age=BROWSER_AGE, httponly=True, samesite="lax")
     return response

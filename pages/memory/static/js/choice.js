@@ -1,14 +1,13 @@
 // Long lists to choose from are searched: by a part of what they say, its pinyin, or an account.
 //
 // select[data-search] stays what is sent, and what there is without this. data-more="/people"
-// is a page that finds what the list does not hold.
+// is a page that finds what the list does not hold. Lists that are filled later, are searched then.
 
 import { read } from "./fragments.js";
 
 const FEW = 10; // options that are found at a glance
 const MOST = 100; // options that are shown at once
 const ID = 4; // characters from which an account is meant
-const lists = [...document.querySelectorAll("select[data-search]")].filter(({ options, dataset }) => options.length > FEW || dataset.more);
 
 // Whether small letters spell syllables in a row, some letters of each.
 function spells(typed, sounds) {
@@ -142,6 +141,17 @@ class Choice {
   }
 }
 
-const choices = lists.map((select) => new Choice(select));
+const choices = new Map();
+
+// Makes the lists that are long by now searched, and says what is chosen in them.
+export function search(selects) {
+  for (const select of selects) {
+    const isLong = select.options.length > FEW || select.dataset.more;
+    if (isLong && !choices.has(select)) choices.set(select, new Choice(select));
+    choices.get(select)?.show();
+  }
+}
+
+search(document.querySelectorAll("select[data-search]"));
 // A page that is gone back to has what was chosen then.
-addEventListener("pageshow", () => { for (const choice of choices) choice.show(); });
+addEventListener("pageshow", () => search(choices.keys()));

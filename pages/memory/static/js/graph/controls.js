@@ -1,6 +1,8 @@
 // Filters, colours and lenses of the graph: a form, what its fields mean, and their values as
 // they stand in the address.
 
+import { search } from "../choice.js";
+
 const PIGMENTS = ["user", "event", "place", "organization", "thing", "work", "person", "animal", "topic", "session"];
 const STRENGTHS = { clear: [0.7, 2], dim: [0.4, 0.7], faint: [0, 0.4] };
 const SHADES = { clear: "azurite", dim: "k-thing", faint: "line-2" };
@@ -52,6 +54,11 @@ export class Controls {
     this.since = Math.min(now, ...edges.map((edge) => edge[7])) - DAY;
     this.slider.max = String(Math.ceil((now - this.since) / DAY));
     this.slider.value = this.slider.max;
+    this.#say();
+  }
+
+  #say() {
+    search(this.form.querySelectorAll("select[data-later]"));
   }
 
   #offer(name, options) {
@@ -81,6 +88,7 @@ export class Controls {
     }
     const at = Date.parse(`${values.day}T00:00`) / 1000;
     this.slider.value = Number.isNaN(at) ? this.slider.max : String(Math.round((at - this.since) / DAY));
+    this.#say();
   }
 
   // The day on the slider as the calendar writes it; empty for today.
