@@ -2,6 +2,8 @@
 
 import asyncio
 import sqlite3
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -291,3 +293,8 @@ async def test_a_message_that_is_sent_again_is_not_looked_for_among_all(journal:
     query = f"EXPLAIN QUERY PLAN SELECT id FROM message {SENT_AGAIN}"
     plan = await journal.look(lambda db: db.execute(query, ("s", "u", "r", "a")).fetchall())
     assert "message_ref" in plan[0][-1]
+
+
+def test_a_bot_alone_loads_no_driver_of_a_server():
+    code = "import sys, graph_memory.service; sys.exit('psycopg' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False, timeout=60).returncode == 0

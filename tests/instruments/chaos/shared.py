@@ -148,6 +148,7 @@ class Campaign:
         self.postgres = Postgres(SAFE)
         self.proxy = Proxy(self.postgres.port)
         self._report, self._saved, self._backs = report, False, 0
+        self._called = 0
         self._forgotten = False
         self.bots = [_Process(self, number) for number in range(bots)]
 
@@ -281,12 +282,12 @@ class Campaign:
             )
             + "COMMIT"
         )
-        self._saved = True
+        self._saved, self._called = True, self.toll.calls
 
     def _set_back(self) -> None:
         self._backs += 1
         self._saved = False
-        self.toll.wasted += 1_000  # what was learned since is learned again
+        self.toll.wasted += self.toll.calls - self._called  # it is learned again
         self._ask(
             "BEGIN; SELECT pg_advisory_xact_lock(hashtext('graph_memory'));"
             + "".join(
