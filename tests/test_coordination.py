@@ -1,7 +1,8 @@
 """Several bots on one memory, as whole memories: a real PostgreSQL, real files."""
 
+import asyncio
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -188,3 +189,40 @@ async def test_a_follow_up_is_sent_by_the_bot_that_is_in_the_chat(bots: Bots) ->
     await followed(one)
     assert not await one.memory.journal.serves(HOME.circle)
     assert not await two.memory.journal.serves(CLUB.circle)
+
+
+async def test_what_is_asked_for_while_the_server_is_away_is_done_after_it(
+    bots: Bots, postgres: Postgres
+) -> None:
+    """A retraction and a pause, over a restart; what was said meanwhile is retracted as well."""
+    one = await bots.start("one")
+    await one.memory.learning.hear(replace(li_in_club, text="这句我要撤回", ref="5@5"))
+    await one.memory.learning.hear(replace(li_in_club, text="这句留着", ref="6@6"))
+    postgres.stop()
+    try:
+        waiting = await one.memory.learning.hear(
+            replace(li_in_club, text="断线时说错了", ref="7@7")
+        )
+        assert waiting
+        assert waiting.id < 0
+        for ref in ("5", "7"):
+            await one.memory.library.retract(CLUB.circle, ref)
+        await one.memory.learning.pauses.pause("user", ZHANG)
+        await one.memory.close()
+        one = await bots.start("one")
+        assert await one.memory.learning.hear(replace(zhang, text="别记这句")) is None
+    finally:
+        postgres.start()
+    two = await bots.start("two")
+
+    async def is_done() -> bool:
+        with suppress(JournalError):  # it is tried again after two seconds
+            await followed(one, two)
+        texts = [m.text for m in await two.memory.journal.newest_messages(9)]
+        return texts == ["这句留着"] and two.memory.learning.pauses.holds("user", ZHANG)
+
+    for _ in range(100):
+        if await is_done():
+            return
+        await asyncio.sleep(0.1)
+    raise AssertionError("it was forgotten")

@@ -37,6 +37,7 @@ from ..privacy.redaction import disclosed
 from ..privacy.scope import Rank
 from ..retention import fades_at, strength
 from ..store import Draft, Rows, contents, messages, queries
+from ..store.postgres import away
 from ..store.queries import FactFilter, Page
 from ..store.rows import read_change
 from ..text import clean, clean_name, skeleton
@@ -236,6 +237,7 @@ class Library(Part):
     def __init__(self, context: Context) -> None:
         super().__init__(context)
         self._seen: tuple[object, FilterOptions] | None = None
+        context.journal.doings["retract"] = self._retract
 
     # ------------------------------------------------------------------ owner
 
@@ -543,7 +545,9 @@ class Library(Part):
             said: What the bot had said, if it was the bot's: its lines have no id.
             account: Whose id it is; see :class:`Turn`.
         """
+        return bool(await self._journal.surely("retract", circle, ref, said, account))
 
+    async def _retract(self, circle: str, ref: str, said: str, account: str) -> bool:
         def look(db: sqlite3.Connection) -> retraction.Retraction | None:
             found = messages.by_platform_id(db, circle, ref, account)
             if found is None and said:
@@ -552,6 +556,8 @@ class Library(Part):
 
         now = self._now()
         known = await self._journal.survey(look)
+        if known is None and self._journal.waiting_messages:
+            raise away("the message may wait for it")
         if known is None:
             return False
         ids = [message.id for message in known.messages]

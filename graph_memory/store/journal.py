@@ -11,11 +11,11 @@ import logging
 import sqlite3
 import sys
 import time
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Collection, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,6 +74,8 @@ class Journal:
         self._now = now
         self.replica = Replica(server, now) if server else None
         self._bars = bars
+        self.doings: dict[str, Callable[..., Awaitable[object]]] = {"leave": self._leave}
+        """What must not be forgotten while a server is away, by name; see :meth:`surely`."""
         self._outbox = Outbox(path.with_name(OUTBOX), self, now) if server else None
         self._following = Supervisor(
             "gm-following", self._follow, logger, "what other bots write is not seen", retry=RETRY
@@ -218,6 +220,29 @@ class Journal:
     def clock(self) -> float:
         """The time that all bots on the memory go by, seconds since the epoch."""
         return self._now() + (self.replica.ahead if self.replica else 0.0)
+
+    async def surely(self, what: str, *given: Any) -> Any:
+        """Do one of :attr:`doings`, now or once the server is there again.
+
+        Returns:
+            What it returns; ``None`` if it is still to be done.
+        """
+        try:
+            return await self.doings[what](*given)
+        except JournalError as error:
+            if self._outbox is None or error.kind != AWAY:
+                raise
+            await self._outbox.intend(what, given)
+            return None
+
+    async def carry_out(self, what: str, given: list[Any]) -> None:
+        """Do what was to be done once the server is there."""
+        await self.doings[what](*given)
+
+    async def intended(self) -> list[tuple[str, list[Any]]]:
+        """What is to be done once the server is there, in order."""
+        found = await self._outbox.intended() if self._outbox else []
+        return [(what, given) for _, what, given in found]
 
     async def lease(self, name: str, seconds: float, batch: int = 0) -> bool:
         """Take or prolong a lease; with no other bot on the memory it is ours.
@@ -444,7 +469,9 @@ class Journal:
 
     async def leave(self, circle: str, user: str, at: float) -> list[Presence]:
         """Record that a user left a group; returns the intervals that ended."""
+        return list(await self.surely("leave", circle, user, at) or ())
 
+    async def _leave(self, circle: str, user: str, at: float) -> list[Presence]:
         def work(db: sqlite3.Connection) -> list[Presence]:
             ended = presence.leave(db, circle, user, at)
             self._events += ended

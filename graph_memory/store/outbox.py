@@ -15,6 +15,7 @@ import sqlite3
 from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -42,7 +43,12 @@ KEPT = 7 * DAY
 """Seconds for which a message is kept after its delivery."""
 RETRY = (1.0, 2.0, 5.0)
 """Seconds until a delivery that failed is tried again."""
-_TABLE = """
+_TABLES = """
+    CREATE TABLE IF NOT EXISTS intent (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        what TEXT NOT NULL,
+        given TEXT NOT NULL
+    );
     CREATE TABLE IF NOT EXISTS outgoing (
         number INTEGER PRIMARY KEY AUTOINCREMENT,
         session TEXT NOT NULL,
@@ -50,7 +56,7 @@ _TABLE = """
         at REAL NOT NULL,
         body TEXT NOT NULL,
         message INTEGER
-    )
+    );
 """
 
 
@@ -102,6 +108,9 @@ class Addressed(Protocol):
 
     def announce(self, events: list[Event]) -> None:
         """Tell listeners of messages that wait."""
+
+    async def carry_out(self, what: str, given: list[Any]) -> None:
+        """Do what could not be done while the server was away."""
 
 
 class Outbox:
@@ -171,6 +180,19 @@ class Outbox:
         self._journal.announce([Change(0, self._now(), "chat", "session", (place,)), said])
         return said
 
+    async def intend(self, what: str, given: Iterable[object]) -> None:
+        """Have something done once all messages are delivered; it is on disk then."""
+        values = (what, json.dumps(list(given), ensure_ascii=False))
+        query = "INSERT INTO intent (what, given) VALUES (?, ?)"
+        await self._worker.run(lambda db: db.execute(query, values))
+        self._job.wake()
+
+    async def intended(self) -> list[tuple[int, str, list[Any]]]:
+        """What is to be done, in order, each with its number."""
+        query = "SELECT number, what, given FROM intent ORDER BY number"
+        found = await self._worker.run(lambda db: db.execute(query).fetchall())
+        return [(number, what, json.loads(given)) for number, what, given in found]
+
     async def move(self, number: int, session: Session) -> bool:
         """Move a message that waits to another Session; false if it does not wait."""
 
@@ -197,6 +219,7 @@ class Outbox:
             self._events.popleft()
         some = await self._worker.run(lambda db: _waiting(db, SOME))
         if not some:
+            await self._carry_out()
             return NEVER
         entries = [(number, Heard.read(body)) for number, body in some]
         stored = await self._journal.deliver(entries, self._mark)
@@ -230,13 +253,23 @@ class Outbox:
             return
         await self._send_again()
 
+    async def _carry_out(self) -> None:
+        query = "DELETE FROM intent WHERE number = ?"
+        for number, what, given in await self.intended():
+            await self._journal.carry_out(what, given)
+            await self._worker.run(partial(_run, query, number))
+
     async def _send_again(self) -> None:
         mark = self._mark = await self._journal.delivered()
         self.waiting = await self._worker.run(lambda db: _send_again(db, mark))
 
 
+def _run(query: str, number: int, db: sqlite3.Connection) -> None:
+    db.execute(query, (number,))
+
+
 def _prepare(db: sqlite3.Connection) -> None:
-    db.execute(_TABLE)
+    db.executescript(_TABLES)
 
 
 def _begin(db: sqlite3.Connection, delivered: int) -> list[int]:

@@ -113,10 +113,15 @@ class Pauses:
         self._journal = journal
         self._now = now
         self._known: set[tuple[str, str]] = set()
+        journal.doings |= {"pause": self._pause, "resume": self._resume}
 
     async def load(self) -> None:
         """Read what is in force."""
         self._known = {(kind, id) for kind, id, _ in await self._journal.look(pauses)}
+        for what, given in await self._journal.intended():
+            if what in ("pause", "resume"):
+                change = self._known.add if what == "pause" else self._known.discard
+                change((given[0], given[1]))
 
     def holds(self, kind: Kind, id: str) -> bool:
         """Whether a user or a chat window asked for a pause."""
@@ -129,15 +134,20 @@ class Pauses:
     async def pause(self, kind: Kind, id: str) -> None:
         """Store nothing new; when this returns it is on disk."""
         self._known.add((kind, id))  # first: what is said meanwhile is not stored either
-        await self._journal.alter(lambda db, _tell: put_pause(db, kind, id, self._now()))
+        await self._journal.surely("pause", kind, id, self._now())
 
     async def resume(self, kind: Kind, id: str) -> None:
         """Store what is said again."""
+        await self._journal.surely("resume", kind, id, self._now())
+        self._known.discard((kind, id))
 
+    async def _pause(self, kind: Kind, id: str, at: float) -> None:
+        await self._journal.alter(lambda db, _tell: put_pause(db, kind, id, at))
+
+    async def _resume(self, kind: Kind, id: str, at: float) -> None:
         def resume(db: sqlite3.Connection, _tell: Tell) -> None:
             query = "DELETE FROM pause WHERE kind = ? AND id = ? RETURNING at"
             for (since,) in db.execute(query, (kind, id)).fetchall():
-                put_pause(db, kind, id, since, self._now())
+                put_pause(db, kind, id, since, at)
 
         await self._journal.alter(resume)
-        self._known.discard((kind, id))
