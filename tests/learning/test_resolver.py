@@ -110,6 +110,8 @@ async def test_relearning_after_an_undo_gives_the_same_rows(chat: Chat):
     before = await chat.facts()
     await undo(chat.journal, change.id, "owner")
     assert await chat.facts() == {}
+    query = "INSERT INTO batch (id, session, state, created_at) VALUES (99, ?, 'waiting', 0)"
+    await chat.journal.alter(lambda db, _tell: db.execute(query, (batch.session.id,)))
     chat.batch = replace(batch, id=99)
     await chat.learn(facts)
     assert await chat.facts() == before
