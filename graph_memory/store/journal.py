@@ -193,7 +193,7 @@ class Journal:
                 return None
             stored: list[Message | None] = []
             for number, heard in entries:
-                if number <= done:
+                if was_delivered(number, done):
                     stored.append(mail.stored(db, heard.message))
                 else:
                     stored.append(None if self._barred(db, heard) else self._add(db, heard))
@@ -590,6 +590,11 @@ class Journal:
     async def counts(self) -> dict[str, int]:
         """How many rows of each kind, messages, buffered messages, changes there are."""
         return await self.look(queries.counts)
+
+
+def was_delivered(number: int, done: int) -> bool:
+    """Whether a message is in the journal, which has those up to ``done``."""
+    return number <= done
 
 
 def finished(steps: Slices[T]) -> T:

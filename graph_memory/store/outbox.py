@@ -254,18 +254,17 @@ class Outbox:
         await self._send_again()
 
     async def _carry_out(self) -> None:
-        query = "DELETE FROM intent WHERE number = ?"
         for number, what, given in await self.intended():
             await self._journal.carry_out(what, given)
-            await self._worker.run(partial(_run, query, number))
+            await self._worker.run(partial(_carried_out, number))
 
     async def _send_again(self) -> None:
         mark = self._mark = await self._journal.delivered()
         self.waiting = await self._worker.run(lambda db: _send_again(db, mark))
 
 
-def _run(query: str, number: int, db: sqlite3.Connection) -> None:
-    db.execute(query, (number,))
+def _carried_out(number: int, db: sqlite3.Connection) -> None:
+    db.execute("DELETE FROM intent WHERE number = ?", (number,))
 
 
 def _prepare(db: sqlite3.Connection) -> None:

@@ -316,6 +316,7 @@ async def taken_back(memory: MemoryService, wait: Callable[[], None] = lambda: N
     await memory.settle()
 
 
+@pytest.mark.alone
 async def test_the_next_daily_backup_clears_the_older_ones(memory, clock, tmp_path):
     await taken_back(memory)
     clock.now += DAY - 60
@@ -361,6 +362,7 @@ async def test_backups_that_hold_nothing_of_it_are_not_touched(memory, clock, tm
     assert (first.path.read_bytes(), first.path.stat().st_mtime_ns) == before
 
 
+@pytest.mark.alone
 async def test_one_look_is_enough(memory, clock, tmp_path, monkeypatch):
     await taken_back(memory)
     clock.now += DAY
@@ -375,6 +377,7 @@ def _never(*_: object) -> None:
     raise AssertionError("nothing was taken back since")
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("waited", [0.0, DAY - 60], ids=["a day ago", "just now"])
 async def test_what_fails_is_tried_again(waited, memory, clock, tmp_path, monkeypatch):
     def wait() -> None:
@@ -399,6 +402,7 @@ def _full(_: object) -> None:
     raise sqlite3.OperationalError("database or disk is full")
 
 
+@pytest.mark.alone
 async def test_a_damaged_backup_stays_and_hinders_nothing(memory, clock, tmp_path):
     await taken_back(memory)
     broken = saved(tmp_path)[-1].path
@@ -410,6 +414,7 @@ async def test_a_damaged_backup_stays_and_hinders_nothing(memory, clock, tmp_pat
     assert broken.exists()
 
 
+@pytest.mark.alone
 async def test_a_backup_of_an_older_version_is_brought_up_to_date(memory, clock, tmp_path):
     await taken_back(memory)
     old = saved(tmp_path)[-1].path

@@ -71,7 +71,7 @@ def switch_off(guard: str) -> None:
 
             postgres._head = followed
         case "mark":  # up to which message of this bot the journal has them
-            journal.noted = lambda _db, _key: None
+            journal.was_delivered = lambda _number, _done: False
         case "lock":
             postgres.LOCK = "SELECT 1"
         case "lease":
@@ -154,6 +154,7 @@ class Bot:
                 case "leave a trace":
                     trace = f"{GONE}{self._order.number}x{self._order.round}"
                     await memory.learning.hear(Turn(LEFT, LEAVER, "走的人", f"我是{trace}"))
+                    self._pipe.send(("traced", None))
                 case "forget":
                     await memory.forget_me.forget(LEAVER)
                     self._pipe.send(("forgotten", None))

@@ -32,8 +32,14 @@ class Proxy:
 
     def _run(self, listener: socket.socket) -> None:
         asyncio.set_event_loop(self._loop)
-        self._loop.create_task(asyncio.start_server(self._serve, sock=listener))
+        server = self._loop.run_until_complete(asyncio.start_server(self._serve, sock=listener))
         self._loop.run_forever()
+        server.close()
+        tasks = asyncio.all_tasks(self._loop)
+        for task in tasks:
+            task.cancel()
+        self._loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
+        self._loop.close()
 
     def cut(self) -> None:
         """Close all connections."""

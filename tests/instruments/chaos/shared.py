@@ -14,7 +14,7 @@ import sqlite3
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
@@ -80,7 +80,7 @@ class _Process:
         self.directory = campaign.folder / f"bot{number}"
         self.directory.mkdir()
         self.number, self.round = number, 0
-        self.is_stopped = False
+        self.is_tracing = False
         self.stops = 0.0
         self.stands: tuple[list[str], list[str]] | None = None
         self.ended: tuple[int, ...] | None = None
@@ -104,11 +104,17 @@ class _Process:
             is_ending,
         )
         self.round += 1
+        self.is_tracing = False
         self.pipe, theirs = campaign.context.Pipe()
         process = campaign.context.Process(target=bot.main, args=(order, theirs), daemon=True)
         process.start()
         theirs.close()
         self.process = process
+
+    def leave_a_trace(self) -> None:
+        """Let it hear the person who is forgotten later."""
+        self.is_tracing = True
+        self.pipe.send("leave a trace")
 
     def hear(self) -> None:
         """Take note of what it told."""
@@ -130,6 +136,7 @@ class Campaign:
 
     Args:
         without: A guard that is switched off (:func:`.bot.switch_off`).
+        kinds: Of faults, with weights.
         report: Called after each fault.
     """
 
@@ -140,7 +147,9 @@ class Campaign:
         *,
         bots: int = 3,
         without: str = "",
+        kinds: Mapping[str, int] = FAULTS,
     ) -> None:
+        self._kinds = kinds
         self.rng, self.without = random.Random(seed), without
         self.toll, self.ledger = Toll(), Ledger()
         self.folder = Path(tempfile.mkdtemp(prefix="chaos-shared-"))
@@ -162,9 +171,9 @@ class Campaign:
             for number in range(faults):
                 if number == traces[0]:
                     for each in self.bots:
-                        each.pipe.send("leave a trace")
+                        each.leave_a_trace()
                 if number == traces[1]:
-                    self.rng.choice(self.bots).pipe.send("forget")
+                    self._forget()
                 if number % 12 == 6 and not self._saved:
                     self._save()
                 self._harm()
@@ -198,6 +207,8 @@ class Campaign:
                 self.toll.calls += 1
             case "failed call":
                 self.toll.wasted += 1
+            case "traced":
+                sender.is_tracing = False
             case "forgotten":
                 self._forgotten = True
             case "ended":
@@ -208,6 +219,13 @@ class Campaign:
                 sender.is_done = True
             case "failed":
                 self.toll.problems.append(f"bot {sender.number} failed: {about}")
+
+    def _forget(self) -> None:
+        """Have the person forgotten by a bot; nobody hears them afterwards."""
+        for late in [each for each in self.bots if each.is_tracing]:
+            late.kill()
+            late.start()
+        self.rng.choice(self.bots).pipe.send("forget")
 
     def _listen(self, seconds: float) -> None:
         until = time.monotonic() + seconds
@@ -220,7 +238,7 @@ class Campaign:
 
     def _harm(self) -> None:
         rng, proxy = self.rng, self.proxy
-        kind = rng.choices(list(FAULTS), list(FAULTS.values()))[0]
+        kind = rng.choices(list(self._kinds), list(self._kinds.values()))[0]
         victim = rng.choice(self.bots)
         match kind:
             case "bot killed":
