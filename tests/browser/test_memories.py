@@ -217,6 +217,7 @@ async def test_all_that_was_found_is_selected_by_keyboard_and_archived(visit: Op
     await page.focus("#pick-all")  # before the scripts are there
     await keyboard.press("Space")
     await every.check()
+    await expect(page.locator("#pick-3")).to_be_checked()  # now they are
     await page.locator("#pick-3").uncheck()  # one less is not every one
     await expect(every).to_be_hidden()
     await expect(page.locator(".bulk-count")).to_have_text("已选 49 条")

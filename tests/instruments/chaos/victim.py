@@ -333,7 +333,8 @@ class Victim:
         for fact in self._rng.sample(facts, k=min(10, len(facts))):
             asker = asker_of(sessions[fact.session], fact.speaker)
             found = await self.service.recall.search(asker, fact.statement)
-            if not any(fact.statement in item.text for item in found.items):
+            words = fact.statement.rpartition("：")[2]  # who said it stands before it then
+            if not any(words in item.text for item in found.items):
                 recall = self.service.recall
                 problem = found.trace.problem or recall.problem
                 about = f"{recall.items} items, {recall.vectors} vectors, {problem}"
