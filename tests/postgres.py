@@ -143,8 +143,8 @@ def dsn(postgres: Postgres) -> Iterator[str]:
 @pytest.fixture(autouse=True)
 def shared(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """With ``--shared``, each journal has a schema of its own on a server."""
-    if not request.config.getoption("--shared"):
-        return
+    if not request.config.getoption("--shared") or request.node.get_closest_marker("server"):
+        return  # which say themselves what is shared
     if request.node.get_closest_marker("alone"):
         pytest.skip("what only a memory does that no other bot shares")
     server: Postgres = request.getfixturevalue("postgres")
