@@ -150,7 +150,11 @@ async def test_two_astrbots_share_one_memory(
         query = "SELECT id, text, batch FROM message ORDER BY id"
         assert journal_of(here, query) == journal_of(there, query)
         assert len(journal_of(here, "SELECT id FROM change WHERE batch IS NOT NULL")) == 2
-        assert "共享：另有 1 个机器人" in await here.status()
+
+        async def is_told() -> bool:
+            return "共享：另有 1 个机器人" in await here.status()
+
+        await wait_until(is_told, 45, "the other bot")  # bots report every half a minute
 
 
 def journal_of(world: World, query: str) -> list[tuple[Any, ...]]:
