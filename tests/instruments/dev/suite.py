@@ -78,7 +78,7 @@ def shared(environment: Environment) -> Outcome:
         ensure(POSTGRES)
     except StepError as error:
         return Outcome(ok=not in_ci(), problem=str(error))
-    rooms = ("store", "learning", "library", "deletion")
+    rooms = ("store", "deletion")
     whole = ("tests/test_coordination.py", "tests/instruments/chaos/test_shared.py")
     folders = [*whole, *(f"tests/{room}" for room in rooms)]
     return pytest(environment, "shared", "not slow", 10 * MINUTES, *folders, "--shared", workers=2)
