@@ -54,6 +54,7 @@ class Coordination:
         self._tombstones, self._forget, self._purge = tombstones, forget, purge
         self._refresh = refresh
         self._tables: set[str] = {*refresh, "meta"}
+        self._is_new = True
         self._reported = 0.0
         self.bots: list[Bot] = []
         self._job = Supervisor(
@@ -112,17 +113,20 @@ class Coordination:
         salt = await self._journal.note(SALT)
         if salt is None:
             salt = await self._journal.alter(lambda db, _tell: _salted(db, self._tombstones.salt))
-        if not self._tombstones.adopt(salt):
+        if not self._tombstones.adopt(salt) and self._is_new:
             logger.warning("this bot forgot people before it joined: it keeps its own list of them")
         marks = await self._journal.look(erasures)
         if self._tombstones.take(marks):
             await self._purge()
         if again := await self._journal.look(lambda db: notes(db, AGAIN)):
             await self._do_again(set(again))
-        await self._finish({s.id: s.at for s in self._tombstones.unfinished if s.id not in marks})
+        if self._is_new:  # later, what is not finished is under way
+            left = {s.id: s.at for s in self._tombstones.unfinished if s.id not in marks}
+            await self._finish(left)
+            self._is_new = False
 
     async def _finish(self, stones: dict[str, float]) -> None:
-        """Do what this bot was asked and could not do yet."""
+        """Do what this bot was asked before it was stopped."""
         found = self._tombstones.match(await self._journal.look(users)) if stones else {}
         for id, at in stones.items():
             if id in found:
@@ -134,15 +138,20 @@ class Coordination:
 
     async def _do_again(self, lost: set[str]) -> None:
         """Erase once more what a server had lost: it may have come back with what it has."""
-        marks = {key.removeprefix(retraction.MARK) for key in lost} - lost
+        marks = _after(retraction.MARK, lost)
         await self._journal.alter(
             lambda db, _tell: retraction.retract_again(db, marks, self._now())
         )
-        gone = {key.removeprefix(MARK) for key in lost} - lost
+        gone = _after(MARK, lost)
         for id, user in self._tombstones.match(await self._journal.look(users)).items():
             if id in gone:
                 await self._forget(user)
         await self._journal.alter(partial(_done_again, lost))
+
+
+def _after(prefix: str, keys: set[str]) -> set[str]:
+    """What follows a prefix in the keys that have it."""
+    return {key.removeprefix(prefix) for key in keys if key.startswith(prefix)}
 
 
 def _done_again(keys: set[str], db: sqlite3.Connection, _tell: object) -> None:

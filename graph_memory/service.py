@@ -155,6 +155,7 @@ class MemoryService:
     async def _start(self, stack: contextlib.AsyncExitStack) -> None:
         """Start every part; they are closed in the reverse order."""
         self.journal.listen(self._on_event)
+        await self.journal.begin()
         await self.instances.load()
         stack.push_async_callback(self._close_embedder)
         stack.push_async_callback(self.graph.close)

@@ -140,6 +140,10 @@ def dsn(postgres: Postgres) -> Iterator[str]:
         yield dsn
 
 
+async def _begun() -> None:
+    """It was begun before."""
+
+
 @pytest.fixture(autouse=True)
 def shared(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """With ``--shared``, each journal has a schema of its own on a server."""
@@ -161,6 +165,9 @@ def shared(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
         with psycopg.connect(server.dsn, autocommit=True) as db:
             db.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(sql.Identifier(schema)))
         dsn = dsn or f"{server.dsn} options='-csearch_path={schema}'"
-        return await opened.__func__(cls, path, now, dsn, *more)
+        journal: Journal = await opened.__func__(cls, path, now, dsn, *more)
+        await journal.begin()  # as the service does, which most of these tests do without
+        monkeypatch.setattr(journal, "begin", _begun)
+        return journal
 
     monkeypatch.setattr(Journal, "open", classmethod(open))

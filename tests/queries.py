@@ -26,7 +26,7 @@ REVIEWED = {
     "graph_memory/store/contents.py": "query",
     "graph_memory/store/journal.py": "query",
     "graph_memory/store/messages.py": "part query",
-    "graph_memory/store/postgres.py": "after name query",
+    "graph_memory/store/postgres.py": "after query sql",
     "graph_memory/store/presence.py": "query",
     # Names of tables and columns are those of this file's own schema, whatever a server says.
     "graph_memory/store/replica.py": (

@@ -210,6 +210,8 @@ async def test_what_is_asked_for_while_the_server_is_away_is_done_after_it(
         await one.memory.learning.pauses.pause("user", ZHANG)
         await one.memory.close()
         one = await bots.start("one")
+        found = await one.memory.recall.remind(li_in_club.asker, "说错了什么？")
+        assert "断线时说错了" in found.block, "what waits is recalled after a restart"
         assert await one.memory.learning.hear(replace(zhang, text="别记这句")) is None
     finally:
         postgres.start()

@@ -39,13 +39,13 @@ from ..errors import (
 from ..model import BOT, Change, Data, Entity, Erased, Merge, Op, Session, kind_named, registered
 from ..store import Journal, copies
 from ..store.connection import failing, open_to_read
-from ..store.journal import Slices, finished, forget_vectors
+from ..store.journal import Slices, finished
 from ..store.outbox import Heard
-from ..store.rows import Tell, note, noted, notes
+from ..store.rows import Tell, forget_texts, forget_vectors, note, noted, notes
 from ..store.schema import APPLICATION_ID, MIGRATIONS, migrate, migrations_of
 from ..supervisor import Supervisor
 from . import retraction
-from .message_retention import delete_messages, forget_texts
+from .message_retention import delete_messages
 from .plan import DeletionPlan, changes_about, orphans, plan_for_user, rewrite_log
 
 logger = logging.getLogger("graph_memory.deletion")
@@ -243,7 +243,7 @@ def erase(
 
     Returns:
         Hashes of the texts that are gone; vectors being computed may still turn up under
-        them (see ``journal.forget_vectors``).
+        them (see ``rows.forget_vectors``).
     """
     name = f"{_NOTE}{key}"
     gone = DeletionPlan.noted(db, name)

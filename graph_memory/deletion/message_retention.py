@@ -13,10 +13,8 @@ from functools import partial
 from ..model import Basis, Erased, Session, registered
 from ..retention import DAY
 from ..store import Journal
-from ..store.journal import forget_vectors, models_of
 from ..store.messages import by_ids
-from ..store.rows import THINNED_COUNT, Tell, note, noted
-from ..text import text_hash
+from ..store.rows import THINNED_COUNT, Tell, forget_texts, models_of, note, noted
 
 THINNED = "thinned"
 """Note: the newest batch of which messages were deleted because they were old."""
@@ -133,13 +131,6 @@ def delete_messages(db: sqlite3.Connection, ids: Iterable[int]) -> list[bytes]:
     batches = {(each.batch,) for each in said}
     db.executemany("UPDATE batch SET error = '' WHERE id = ? AND error != ''", batches)
     db.executemany("DELETE FROM message WHERE id = ?", [(each.id,) for each in said])
-    return hashes
-
-
-def forget_texts(db: sqlite3.Connection, texts: Iterable[str]) -> list[bytes]:
-    """Delete the cached vectors of some texts; returns the hashes of the texts."""
-    hashes = [text_hash(text) for text in sorted(set(texts)) if text]
-    forget_vectors(db, hashes)
     return hashes
 
 

@@ -37,6 +37,7 @@ from ..store.rows import (
     Draft,
     Rows,
     Tell,
+    forget_texts,
     inverse,
     note,
     noted,
@@ -47,7 +48,7 @@ from ..store.rows import (
     unsaid,
     write,
 )
-from .message_retention import delete_messages, forget_texts, trimmed
+from .message_retention import delete_messages, trimmed
 from .plan import DeletionPlan, Key, Origin, plan_for_messages, rewrite_log, with_answers
 
 MARK = "withdrawn:"

@@ -113,14 +113,6 @@ def is_empty(db: sqlite3.Connection) -> bool:
     return db.execute(f"{query} LIMIT 1").fetchone() is None
 
 
-def reserve(db: sqlite3.Connection, message: int, batch: int) -> None:
-    """Let what is heard meanwhile be numbered from above these ids."""
-    for table, number in (("message", message), ("batch", batch)):
-        query = "UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = ?"
-        if not db.execute(query, (number, table)).rowcount:
-            db.execute("INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", (table, number))
-
-
 # ---------------------------------------------------------------------------- faults
 
 MENDABLE = frozenset({"stray_batches", "lost_batches", "done_batches"})

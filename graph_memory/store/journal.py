@@ -38,7 +38,7 @@ from .connection import (
 from .messages import Backlog, Buffered, QueuedBatch
 from .outbox import Heard, Outbox
 from .postgres import AWAY, Bot
-from .replica import Replica
+from .replica import DELIVERED, Replica
 from .rows import Draft, Event, Rows, Tell, note, noted, read_change, select_messages, write
 from .schema import migrate, open_tables
 
@@ -166,7 +166,16 @@ class Journal:
                 raise
         if self._outbox:
             await self._outbox.open()
-        self._following.start(after=FOLLOWING)
+
+    async def begin(self) -> None:
+        """Begin to follow other bots and to deliver to them; once somebody listens.
+
+        What was told before would be known to nobody: neither in what had been read then, nor
+        heard.
+        """
+        if self._outbox:
+            await self._outbox.start()
+            self._following.start()
 
     async def _follow(self) -> float:
         """Take over what was published elsewhere; returns seconds until the next look."""
@@ -211,7 +220,7 @@ class Journal:
     @property
     def _delivery(self) -> str:
         assert self.replica
-        return f"delivered:{self.replica.instance}"
+        return f"{DELIVERED}{self.replica.instance}"
 
     def _barred(self, db: sqlite3.Connection, heard: Heard) -> bool:
         said = heard.message.at + self.clock() - self._now()
@@ -234,10 +243,6 @@ class Journal:
                 raise
             await self._outbox.intend(what, given)
             return None
-
-    async def carry_out(self, what: str, given: list[Any]) -> None:
-        """Do what was to be done once the server is there."""
-        await self.doings[what](*given)
 
     async def intended(self) -> list[tuple[str, list[Any]]]:
         """What is to be done once the server is there, in order."""
@@ -604,22 +609,3 @@ def finished(steps: Slices[T]) -> T:
             next(steps)
         except StopIteration as end:
             return cast(T, end.value)
-
-
-def models_of(db: sqlite3.Connection) -> list[str]:
-    """The embedding models of which vectors are kept."""
-    found: list[str] = []
-    while True:  # from one to the next; DISTINCT would read them all
-        (model,) = db.execute(
-            "SELECT min(model) FROM vector WHERE model > ?", (found[-1] if found else "",)
-        ).fetchone()
-        if model is None:
-            return found
-        found.append(model)
-
-
-def forget_vectors(db: sqlite3.Connection, hashes: list[bytes]) -> None:
-    """Delete the cached vectors of some texts, of all models."""
-    for model in models_of(db) if hashes else ():
-        rows = [(model, h) for h in hashes]
-        db.executemany("DELETE FROM vector WHERE model = ? AND text_hash = ?", rows)

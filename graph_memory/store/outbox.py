@@ -13,7 +13,7 @@ import json
 import logging
 import sqlite3
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -33,7 +33,7 @@ from ..model import (
 from ..retention import DAY
 from ..supervisor import NEVER, Supervisor
 from .connection import Storage, Worker, open_to_write, transacting
-from .rows import Event
+from .rows import Event, reserve
 
 logger = logging.getLogger("graph_memory.store")
 
@@ -88,9 +88,11 @@ class Addressed(Protocol):
 
     Attributes:
         storage: Its ``kind`` is ``away`` while the server is.
+        doings: What may have to be done later, by name.
     """
 
     storage: Storage
+    doings: dict[str, Callable[..., Awaitable[object]]]
 
     async def deliver(
         self, entries: list[tuple[int, Heard]], since: int
@@ -108,9 +110,6 @@ class Addressed(Protocol):
 
     def announce(self, events: list[Event]) -> None:
         """Tell listeners of messages that wait."""
-
-    async def carry_out(self, what: str, given: list[Any]) -> None:
-        """Do what could not be done while the server was away."""
 
 
 class Outbox:
@@ -135,6 +134,9 @@ class Outbox:
         ids = await self._worker.run(lambda db: _begin(db, mark))
         there = {message.id for message in await self._journal.messages(ids)}
         self._events.append(Erased(tuple(set(ids) - there)))
+
+    async def start(self) -> None:
+        """Tell of what waits, and begin to deliver it."""
         for number, body in await self._worker.run(lambda db: _waiting(db, -1)):
             self.waiting += 1
             self._show(number, Heard.read(body))
@@ -165,12 +167,13 @@ class Outbox:
         try:
             if self._journal.storage.kind != "away":
                 async with asyncio.timeout(patience):
-                    return await stored
+                    return await asyncio.shield(stored)
         except TimeoutError:
             pass
         finally:
             self._asking.pop(number, None)
-        return self._show(number, heard)
+        is_stored = stored.done() and not stored.cancelled()
+        return stored.result() if is_stored else self._show(number, heard)
 
     def _show(self, number: int, heard: Heard) -> Message:
         """Let a message that waits be recalled."""
@@ -255,7 +258,7 @@ class Outbox:
 
     async def _carry_out(self) -> None:
         for number, what, given in await self.intended():
-            await self._journal.carry_out(what, given)
+            await self._journal.doings[what](*given)
             await self._worker.run(partial(_carried_out, number))
 
     async def _send_again(self) -> None:
@@ -277,10 +280,7 @@ def _begin(db: sqlite3.Connection, delivered: int) -> list[int]:
     What was delivered to a server that has lost it since waits again, and was not erased.
     """
     _send_again(db, delivered)
-    query = "UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = 'outgoing'"
-    if not db.execute(query, (delivered,)).rowcount:
-        query = "INSERT INTO sqlite_sequence (name, seq) VALUES ('outgoing', ?)"
-        db.execute(query, (delivered,))
+    reserve(db, {"outgoing": delivered})
     found = db.execute("SELECT message FROM outgoing WHERE message IS NOT NULL").fetchall()
     return [id for (id,) in found]
 
@@ -312,7 +312,9 @@ def _delivered(
 
 def _erase(db: sqlite3.Connection, gone: Erased) -> None:
     """Delete what is not to be delivered again, from the file and its log."""
+    before = db.total_changes
     db.executemany("DELETE FROM outgoing WHERE message = ?", [(id,) for id in gone.messages])
     if gone.user:
         db.execute("DELETE FROM outgoing WHERE sender = ?", (gone.user,))
-    db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    if db.total_changes > before:  # not when what waited got its own number
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")

@@ -279,16 +279,20 @@ def _connect(dsn: str) -> Connection[Any]:
     db = psycopg.connect(**{**_CONNECT, **wanted})
     try:
         _require_privacy(db)
-        # Two bots that start at once would both make the tables.
-        db.execute("SELECT pg_advisory_xact_lock(hashtext(%s))", (SCHEMA,))
-        (schema,) = db.execute("SELECT current_schema()").fetchone() or ("public",)
-        if schema in (None, "public"):
-            name = sql.Identifier(SCHEMA)
-            db.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(name))
-            db.execute(sql.SQL("SET search_path = {}").format(name))
         db.execute(_LIMITS)
+        (schema,) = db.execute("SELECT current_schema()").fetchone() or (None,)
+        if schema is None:  # a memory that is misspelled must not become another one
+            text = "the schema that shared_journal names is not there"
+            raise JournalError(text).told("shared_schema")
+        if schema == "public":
+            db.execute(sql.SQL("SET search_path = {}").format(sql.Identifier(SCHEMA)))
         known = "SELECT to_regclass('head') IS NOT NULL AND to_regclass('bot') IS NOT NULL"
         if not (db.execute(known).fetchone() or (False,))[0]:
+            # Two bots that start at once would both make them.
+            db.execute("SELECT pg_advisory_xact_lock(hashtext(%s))", ("making tables",))
+            if schema == "public":
+                query = "CREATE SCHEMA IF NOT EXISTS {}"
+                db.execute(sql.SQL(query).format(sql.Identifier(SCHEMA)))
             db.execute(_TABLES)
         db.commit()
     except BaseException:
@@ -305,7 +309,8 @@ def _require_privacy(db: Connection[Any]) -> None:
         return
     mode = db.info.get_parameters().get("sslmode")
     if not db.pgconn.ssl_in_use or mode != "verify-full":
-        raise away("sslmode=verify-full is needed for a server on another host")
+        text = "sslmode=verify-full is needed for a server on another host"
+        raise JournalError(text).told("shared_open")
 
 
 def _written(body: dict[str, Any] | None) -> str | None:

@@ -16,11 +16,11 @@ from typing import Any, TypeVar
 
 from ..errors import JournalError
 from ..model import Change, Elsewhere, Erased, Op, kind_named
-from ..text import text_hash
 from . import presence
 from .connection import transacting
+from .messages import by_ids
 from .postgres import Bot, Item, Step, Upstream
-from .rows import Tell, note, noted, select_messages
+from .rows import Tell, forget_texts, note, noted, reserve
 
 T = TypeVar("T")
 
@@ -28,6 +28,8 @@ LOCAL = "replica."
 """What the keys of notes begin with that are about this file alone."""
 AGAIN = "again:"
 """What the keys of notes begin with that name a promise which a server had lost."""
+DELIVERED = "delivered:"
+"""What the key of the note begins with that says what came of one bot's outbox."""
 SKIPPED = 10_000
 """Numbers that are left out once a server lost some: who still learns from a batch, or cites a
 message, that is gone must not mean another one."""
@@ -121,8 +123,7 @@ class Replica:
         """Run ``work`` in a transaction of both, on the newest state.
 
         Raises:
-            JournalError: Of kind ``away``: the server is, or what the file holds cannot be
-                brought together with what it holds (:meth:`_join`).
+            JournalError: The server is away; or it and the file both hold something.
         """
         assert self._server
         step, stamp = _followed(db)
@@ -186,7 +187,7 @@ class Replica:
         for place, key in known - kept:
             self._enter(db, followed, place, key, None)
         is_other = is_whole and step and head.step
-        _reserve(db, head.numbers, SKIPPED if is_other else 0)
+        reserve(db, head.numbers, SKIPPED if is_other else 0)
         db.execute("DELETE FROM touched")
         for place, key in kept if head.step else here:  # the first bot gives what it has
             row = (place, *json.loads(key), "", "")[:4]
@@ -214,7 +215,8 @@ class Replica:
             table.delete(db, keys)
         else:
             table.put(db, body)
-        followed.places.add(place)
+        if place != "meta" or not keys[0].startswith(DELIVERED):  # that is each bot's own
+            followed.places.add(place)
         match place:
             case "message":
                 _follow_message(followed, keys[0], before, body)
@@ -317,11 +319,7 @@ def _tell(db: sqlite3.Connection, followed: _Followed, tell: Tell, event: Elsewh
     """Tell listeners what became of what."""
     if event.tables or event.is_whole:  # first: what a server lost was not erased
         tell(event)
-    if followed.texts - {""}:
-        db.executemany(
-            "DELETE FROM vector WHERE text_hash = ?",
-            [(text_hash(text),) for text in followed.texts if text],
-        )
+    forget_texts(db, followed.texts)
     if followed.gone:
         tell(Erased(tuple(followed.gone)))
     if followed.ops:
@@ -330,22 +328,13 @@ def _tell(db: sqlite3.Connection, followed: _Followed, tell: Tell, event: Elsewh
         tell(Change(followed.change, 0.0, _ACTOR, _REASON, tuple(ops)))
     if followed.users:
         presence.tell_again(db, followed.users, tell)
-    for id in sorted(followed.said):
-        for message in select_messages(db, "WHERE id = ?", (id,)):
-            tell(message)
+    for message in by_ids(db, followed.said):
+        tell(message)
 
 
 def _numbers(db: sqlite3.Connection) -> dict[str, int]:
     found = dict(db.execute("SELECT name, seq FROM main.sqlite_sequence").fetchall())
     return {name: found.get(name, 0) for name in _NUMBERED}
-
-
-def _reserve(db: sqlite3.Connection, numbers: dict[str, int], more: int) -> None:
-    for table, number in numbers.items():
-        query = "UPDATE main.sqlite_sequence SET seq = max(seq, ?) + ? WHERE name = ?"
-        if not db.execute(query, (number, more, table)).rowcount:
-            query = "INSERT INTO main.sqlite_sequence (name, seq) VALUES (?, ?)"
-            db.execute(query, (table, number + more))
 
 
 def _followed(db: sqlite3.Connection) -> tuple[int, str]:

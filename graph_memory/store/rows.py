@@ -38,7 +38,7 @@ from ..model import (
 )
 from ..privacy.redaction import disclosed, masked
 from ..privacy.scope import in_confidence
-from ..text import digest, says_something, terms
+from ..text import digest, says_something, terms, text_hash
 from . import presence
 
 logger = logging.getLogger("graph_memory.store")
@@ -309,6 +309,44 @@ def notes(db: sqlite3.Connection, prefix: str) -> dict[str, str]:
 def unnote(db: sqlite3.Connection, key: str) -> None:
     """Delete a note."""
     db.execute("DELETE FROM meta WHERE key = ?", (key,))
+
+
+def reserve(db: sqlite3.Connection, numbers: Mapping[str, int], more: int = 0) -> None:
+    """Let rows of tables be numbered from above these ids, and ``more``."""
+    for table, number in numbers.items():
+        query = "UPDATE main.sqlite_sequence SET seq = max(seq, ?) + ? WHERE name = ?"
+        if not db.execute(query, (number, more, table)).rowcount:
+            query = "INSERT INTO main.sqlite_sequence (name, seq) VALUES (?, ?)"
+            db.execute(query, (table, number + more))
+
+
+# ------------------------------------------------------------------ vectors of texts
+
+
+def models_of(db: sqlite3.Connection) -> list[str]:
+    """The embedding models of which vectors are kept."""
+    found: list[str] = []
+    while True:  # from one to the next; DISTINCT would read them all
+        (model,) = db.execute(
+            "SELECT min(model) FROM vector WHERE model > ?", (found[-1] if found else "",)
+        ).fetchone()
+        if model is None:
+            return found
+        found.append(model)
+
+
+def forget_vectors(db: sqlite3.Connection, hashes: list[bytes]) -> None:
+    """Delete the cached vectors of some texts, of all models."""
+    for model in models_of(db) if hashes else ():
+        rows = [(model, h) for h in hashes]
+        db.executemany("DELETE FROM vector WHERE model = ? AND text_hash = ?", rows)
+
+
+def forget_texts(db: sqlite3.Connection, texts: Iterable[str]) -> list[bytes]:
+    """Delete the cached vectors of some texts; returns the hashes of the texts."""
+    hashes = [text_hash(text) for text in sorted(set(texts)) if text]
+    forget_vectors(db, hashes)
+    return hashes
 
 
 # -------------------------------------------------------------------------- changes

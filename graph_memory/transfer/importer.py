@@ -25,7 +25,7 @@ from ..store import Journal, Rows, contents, presence
 from ..store import messages as mail
 from ..store.connection import reading
 from ..store.pauses import Gaps, put_pause
-from ..store.rows import Draft, Tell, write
+from ..store.rows import Draft, Tell, reserve, write
 from . import files
 from .deduplication import Held, join, referred, requoted
 from .files import Stop
@@ -310,7 +310,7 @@ class _ImportTask:
             run.keeps = True
             highest = self._intake.db.execute("SELECT max(id) FROM batch").fetchone()[0] or 0
             # No number that is referred to may become that of something else one day.
-            contents.reserve(db, self._intake.highest, highest)
+            reserve(db, {"message": self._intake.highest, "batch": highest})
         run.keeps = run.keeps and run.state in ("new", "running")
         run.state = "running"
         here = Rows(db)

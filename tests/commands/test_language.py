@@ -46,7 +46,8 @@ ALLOWED = re.compile(
     r"|\b(?:as|persona|platform|bot|to)(?:=|\b)(?:group:\d+)?|\b(?:group|private):"  # options
     r"|\b(?:mei|foo|xyz|serach|comfirm|qun|nofile)\b|\be:\w+"  # what was typed
     r"|\b(?:companion|daily_llm_tokens|webui_\w+|retrieval_top_k|audience|participants|off)\b"
-    r"|mcp_asker|MCP|shared_journal|psycopg|pip install -r requirements-shared.txt"
+    r"|mcp_asker|MCP|shared_journal|sslmode=verify-full|schema|psycopg"
+    r"|pip install -r requirements-shared.txt"
     r"|extra_relations|memory_spaces|mentor\|师父\|mentor"
     r"|\b(?:astrbot|memory|chat|livingmemory|graphmemory|qq|records|core_facts|mood|metadata)\b"
     r"|\b(?:search_history|open_record|memory_recall|inner_state|control_words|proactive|time|sender)\b|-?\d{8}T\d{6}Z\S*"

@@ -7,14 +7,16 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, closing
 from pathlib import Path
 
+import numpy as np
 import psycopg
 import pytest
 
 from graph_memory.errors import JournalError
-from graph_memory.model import Change, Erased, Fact, Message, Session
+from graph_memory.model import Change, Elsewhere, Erased, Fact, Message, Session
 from graph_memory.store import Draft, Journal, Rows
 from graph_memory.store import journal as store_journal
 from graph_memory.store import postgres as postgres_tables
+from graph_memory.text import text_hash
 from tests.makers import T0, fact, group, private, user
 from tests.postgres import Postgres, content
 
@@ -36,6 +38,7 @@ class Bots:
         folder.mkdir(exist_ok=True)
         journal = await Journal.open(folder / "journal.sqlite3", lambda: T0, self.dsn)
         self.stack.push_async_callback(journal.close)
+        await journal.begin()
         return journal
 
     async def say(self, journal: Journal, text: str, session: Session = HOME) -> Message:
@@ -335,3 +338,34 @@ def _drop_some(rest: int) -> Callable[..., None]:
 def _learn(number: int) -> Callable[[Rows], Draft]:
     made = fact(HOME, ZHANG, ZHANG, f"喜欢 {number % 5}", at=T0 + number)
     return lambda _rows: Draft("learn", "learned", [made])
+
+
+async def test_a_schema_that_is_not_there_is_no_other_memory(bots: Bots) -> None:
+    bots.dsn = bots.dsn.replace("search_path=m", "search_path=mistyped")
+    with pytest.raises(JournalError) as caught:
+        await bots.start("one")
+    assert caught.value.code == "shared_schema"
+
+
+async def test_vectors_of_words_that_are_gone_go_from_every_bot(bots: Bots) -> None:
+    one, two = await bots.start("one"), await bots.start("two")
+    said = await bots.say(one, "我最怕山竹虫")
+    await two._follow()
+    hashes = [text_hash("我最怕山竹虫"), text_hash("今天聚餐")]
+    await two.put_vectors("model", dict.fromkeys(hashes, np.ones(3, np.float32)))
+    await one.alter(lambda db, _tell: db.execute("DELETE FROM message WHERE id = ?", (said.id,)))
+    await two._follow()
+    assert list(await two.vectors("model", hashes)) == hashes[1:]
+
+
+async def test_the_mark_of_an_outbox_is_no_news_to_others(bots: Bots) -> None:
+    one, two = await bots.start("one"), await bots.start("two")
+    news: list[Elsewhere] = []
+    await bots.say(one, "第一句")
+    await two._follow()
+    await asyncio.sleep(0)
+    two.listen(lambda event: news.append(event) if isinstance(event, Elsewhere) else None)
+    await bots.say(one, "第二句")
+    await two._follow()
+    await until(lambda: news)
+    assert "meta" not in news[-1].tables
