@@ -127,26 +127,38 @@ class Coordination:
 
     async def _finish(self, stones: dict[str, float]) -> None:
         """Do what this bot was asked before it was stopped."""
-        found = self._tombstones.match(await self._journal.look(users)) if stones else {}
-        for id, at in stones.items():
-            if id in found:
-                await self._forget(found[id])
-            else:  # who may still be in another bot's outbox
-                await self._journal.alter(partial(_mark, id, at))
+
+        def bar(db: sqlite3.Connection, _tell: object) -> list[str]:
+            found = self._tombstones.match(users(db))
+            for id in stones.keys() - found.keys():  # who may still be in another bot's outbox
+                mark(db, id, stones[id])
+            return [found[id] for id in stones.keys() & found.keys()]
+
+        if stones:
+            await self._hash()
+            for user in await self._journal.alter(bar):
+                await self._forget(user)
         if await self._journal.look(retraction.unfinished):
             await self._journal.alter(lambda db, _tell: retraction.finish(db))
 
     async def _do_again(self, lost: set[str]) -> None:
         """Erase once more what a server had lost: it may have come back with what it has."""
-        marks = _after(retraction.MARK, lost)
-        await self._journal.alter(
-            lambda db, _tell: retraction.retract_again(db, marks, self._now())
-        )
-        gone = _after(MARK, lost)
-        for id, user in self._tombstones.match(await self._journal.look(users)).items():
-            if id in gone:
-                await self._forget(user)
+        marks, gone = _after(retraction.MARK, lost), _after(MARK, lost)
+
+        def retract(db: sqlite3.Connection, _tell: object) -> list[str]:
+            retraction.retract_again(db, marks, self._now())
+            found = self._tombstones.match(users(db)) if gone else {}
+            return [found[id] for id in gone & found.keys()]
+
+        if gone:
+            await self._hash()
+        for user in await self._journal.alter(retract):
+            await self._forget(user)
         await self._journal.alter(partial(_done_again, lost))
+
+    async def _hash(self) -> None:
+        """Hash all users' ids, which takes milliseconds each, before others have to wait."""
+        await self._journal.survey(lambda db: self._tombstones.match(users(db)))
 
 
 def _after(prefix: str, keys: set[str]) -> set[str]:
@@ -157,10 +169,6 @@ def _after(prefix: str, keys: set[str]) -> set[str]:
 def _done_again(keys: set[str], db: sqlite3.Connection, _tell: object) -> None:
     for key in keys:
         unnote(db, f"{AGAIN}{key}")
-
-
-def _mark(stone: str, at: float, db: sqlite3.Connection, _tell: object) -> None:
-    mark(db, stone, at)
 
 
 def _salted(db: sqlite3.Connection, salt: str) -> str:

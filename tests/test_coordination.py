@@ -1,6 +1,7 @@
 """Several bots on one memory, as whole memories: a real PostgreSQL, real files."""
 
 import asyncio
+import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, suppress
 from dataclasses import replace
@@ -8,9 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from graph_memory.deletion.forget_me import barred, erase
 from graph_memory.errors import JournalError
 from graph_memory.inspect.health import describe
 from graph_memory.settings import Settings
+from graph_memory.store.outbox import Heard
 from tests.makers import CHINA, holding
 from tests.postgres import Postgres
 from tests.store.test_replica import until
@@ -136,6 +139,43 @@ async def test_who_was_forgotten_stays_so_if_the_server_is_set_back(
     for name, world in (("one", one), ("two", two)):
         texts = [m.text for m in await world.memory.journal.newest_messages(9)]
         assert texts == [], name
+
+
+@pytest.mark.parametrize("after", ["a restart", "a set-back"])
+async def test_who_is_to_be_forgotten_is_erased_from_what_another_bot_just_delivered(
+    bots: Bots, after: str
+) -> None:
+    """This bot has not even followed it."""
+    one, two = await bots.start("one"), await bots.start("two")
+    await followed(one, two)
+    memory = one.memory
+    stone = memory.backups._tombstones.add(ZHANG, memory.journal.clock() + 1)
+    await memory.journal._following.close()
+    await two.say(zhang, "我最怕山竹虫")
+    if after == "a restart":
+        await memory.coordination._finish({stone.id: stone.at})
+    else:
+        await memory.coordination._do_again({f"erased:{stone.id}"})
+    await followed(two, one)
+    for world in (one, two):
+        assert await world.memory.journal.newest_messages(9) == []
+
+
+async def test_what_waited_is_barred_while_its_author_is_being_erased(bots: Bots) -> None:
+    one = await bots.start("one")
+    await one.say(zhang, "我最怕山竹虫")
+    journal, stones = one.memory.journal, one.memory.backups._tombstones
+    stone = stones.add(ZHANG, journal.clock())
+    said = replace((await journal.newest_messages(1))[0], id=0)
+
+    def begin(db: sqlite3.Connection, _tell: object) -> list[bool]:
+        next(erase(db, ZHANG, stone.at, key=stone.id))
+        return [
+            barred(stones, db, Heard(replace(said, at=stone.at + late), HOME), stone.at + late)
+            for late in (-1, 1)
+        ]
+
+    assert await journal.alter(begin) == [True, False]
 
 
 async def test_a_backup_is_not_restored_by_one_bot_alone(bots: Bots) -> None:

@@ -191,7 +191,8 @@ def erasures(db: sqlite3.Connection) -> dict[str, float]:
 def barred(tombstones: Tombstones, db: sqlite3.Connection, heard: Heard, at: float) -> bool:
     """Whether somebody asked to be forgotten after they said what waited in an outbox."""
     people = {heard.message.sender, heard.session.owner} - {"", BOT}
-    if not (marks := erasures(db)) or not tombstones.adopt(noted(db, SALT) or tombstones.salt):
+    marks = erasures(db) | DeletionPlan.times(db, _NOTE)
+    if not marks or not tombstones.adopt(noted(db, SALT) or tombstones.salt):
         return False
     return any(marks.get(tombstones.hash(each), at - 1) >= at for each in people)
 
@@ -251,6 +252,7 @@ def erase(
         gone = known if known and _holds(db, known) else plan_for_user(db, user)
         # A change without contents: what was erased is nobody's to read or to undo.
         query = "INSERT INTO change (at, actor, reason, ops) VALUES (?, ?, ?, '[]')"
+        gone.at = at
         gone.newest = db.execute(query, (at, ACTOR, REASON)).lastrowid or 0
         gone.note(db, name)
     work = _Erasure(db, gone, at, tell)

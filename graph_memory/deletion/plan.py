@@ -68,6 +68,7 @@ class DeletionPlan:
         people: ``(session, entity)`` of people in others' private chats who are the user.
         patterns: What finds the user's names in a text, by Session.
         rows: ``(kind, id)`` of names and mentions that come from the user's words alone.
+        at: When it was asked for, in seconds since the epoch; 0 if that is not known.
         newest: The newest change when it was made; once it is noted, that of the deletion.
         origin: Whence the messages are that are taken back.
     """
@@ -81,6 +82,7 @@ class DeletionPlan:
     rows: set[Key] = field(default_factory=set)
     ids: set[int] = field(default_factory=set)
     newest: int = 0
+    at: float = 0.0
     origin: Origin = field(default_factory=Origin)
 
     def note(self, db: sqlite3.Connection, key: str) -> None:
@@ -112,6 +114,14 @@ class DeletionPlan:
     def all_noted(db: sqlite3.Connection, prefix: str) -> list[str]:
         """The keys of plans that are noted, of those with a prefix."""
         return [f"{prefix}{key}" for key in notes(db, f"{_NOTE}{prefix}")]
+
+    @staticmethod
+    def times(db: sqlite3.Connection, prefix: str) -> dict[str, float]:
+        """When what is noted under a prefix was asked for, by the rest of the key."""
+        name = f"{_NOTE}{prefix}"
+        query = "SELECT substr(key, ?), json_extract(value, '$.at') FROM meta WHERE key GLOB ?"
+        found = db.execute(query, (len(name) + 1, f"{name}*")).fetchall()
+        return {key: float(at or 0.0) for key, at in found}
 
     @staticmethod
     def done(db: sqlite3.Connection, key: str) -> None:

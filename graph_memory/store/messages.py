@@ -95,11 +95,11 @@ def by_ids(db: sqlite3.Connection, ids: Iterable[int]) -> list[Message]:
     return found
 
 
-def stored(db: sqlite3.Connection, message: Message) -> Message:
-    """A message as it was stored before; itself if it is gone."""
+def stored(db: sqlite3.Connection, message: Message) -> Message | None:
+    """A message as it was stored before; ``None`` if it is gone."""
     query = "WHERE sender = ? AND at = ? AND ref = ? ORDER BY id DESC LIMIT 1"
     found = select_messages(db, query, (message.sender, message.at, message.ref))
-    return found[0] if found else message
+    return found[0] if found else None
 
 
 def later(db: sqlite3.Connection, than: int, limit: int) -> list[Message]:

@@ -300,21 +300,28 @@ def _waiting(db: sqlite3.Connection, limit: int) -> list[tuple[int, str]]:
 def _delivered(
     db: sqlite3.Connection, stored: Iterable[tuple[int, Message | None]], old: float
 ) -> None:
+    gone = []
     with transacting(db):
         for number, message in stored:
             if message is None:
-                db.execute("DELETE FROM outgoing WHERE number = ?", (number,))
+                gone.append((number,))
             else:
                 query = "UPDATE outgoing SET message = ? WHERE number = ?"
                 db.execute(query, (message.id, number))
         db.execute("DELETE FROM outgoing WHERE message IS NOT NULL AND at < ?", (old,))
+    _delete(db, "DELETE FROM outgoing WHERE number = ?", gone)
 
 
 def _erase(db: sqlite3.Connection, gone: Erased) -> None:
-    """Delete what is not to be delivered again, from the file and its log."""
-    before = db.total_changes
-    db.executemany("DELETE FROM outgoing WHERE message = ?", [(id,) for id in gone.messages])
+    """Delete what is not to be delivered again."""
+    _delete(db, "DELETE FROM outgoing WHERE message = ?", ((id,) for id in gone.messages))
     if gone.user:
-        db.execute("DELETE FROM outgoing WHERE sender = ?", (gone.user,))
+        _delete(db, "DELETE FROM outgoing WHERE sender = ?", [(gone.user,)])
+
+
+def _delete(db: sqlite3.Connection, query: str, values: Iterable[tuple[object]]) -> None:
+    """Delete rows from the file and its log."""
+    before = db.total_changes
+    db.executemany(query, values)
     if db.total_changes > before:  # not when what waited got its own number
         db.execute("PRAGMA wal_checkpoint(TRUNCATE)")

@@ -11,13 +11,14 @@ import numpy as np
 import psycopg
 import pytest
 
+from graph_memory.deletion.message_retention import delete_messages
 from graph_memory.errors import JournalError
 from graph_memory.model import Change, Elsewhere, Erased, Fact, Message, Session
 from graph_memory.store import Draft, Journal, Rows
 from graph_memory.store import journal as store_journal
 from graph_memory.store import postgres as postgres_tables
 from graph_memory.text import text_hash
-from tests.makers import T0, fact, group, private, user
+from tests.makers import T0, fact, group, holding, private, user
 from tests.postgres import Postgres, content
 
 pytestmark = pytest.mark.server
@@ -205,6 +206,7 @@ async def lose_answers(bots: Bots, monkeypatch: pytest.MonkeyPatch) -> list[str]
     for number in range(3):
         await bots.say(one, f"第{number}句")
     await until(lambda: one.waiting_messages == 0)
+    lost.clear()  # of several in one delivery one answer is lost
     two = await bots.start("two")
     await one._follow()
     assert content(one.path) == content(two.path)
@@ -216,6 +218,29 @@ async def test_a_commit_whose_answer_was_lost_counts_once(
 ) -> None:
     """The server has it, the bot was told that the connection broke."""
     assert await lose_answers(bots, monkeypatch) == [f"第{n}句" for n in range(3)]
+
+
+async def test_what_is_erased_before_the_answer_was_known_leaves_the_outbox(
+    bots: Bots, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, two = await bots.start("one"), await bots.start("two")
+    commit, is_lost = postgres_tables.Step.commit, asyncio.Event()
+
+    def commit_and_lose(step: postgres_tables.Step) -> None:
+        commit(step)
+        if not is_lost.is_set():
+            is_lost.set()
+            raise psycopg.OperationalError("the connection is gone")
+
+    monkeypatch.setattr(postgres_tables.Step, "commit", commit_and_lose)
+    hearing = asyncio.create_task(bots.say(one, "山竹虫"))
+    await is_lost.wait()
+    await two._follow()
+    await two.alter(lambda db, _tell: delete_messages(db, [1]))
+    await hearing
+    await until(lambda: one.waiting_messages == 0)
+    assert await two.newest_messages(9) == []
+    assert not holding(one.path.parent, "山竹虫", "outbox*")
 
 
 async def test_it_would_count_twice_without_the_mark(
