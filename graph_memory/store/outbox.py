@@ -309,19 +309,24 @@ def _delivered(
                 query = "UPDATE outgoing SET message = ? WHERE number = ?"
                 db.execute(query, (message.id, number))
         db.execute("DELETE FROM outgoing WHERE message IS NOT NULL AND at < ?", (old,))
-    _delete(db, "DELETE FROM outgoing WHERE number = ?", gone)
+    _clean(db, lambda: db.executemany("DELETE FROM outgoing WHERE number = ?", gone))
 
 
 def _erase(db: sqlite3.Connection, gone: Erased) -> None:
     """Delete what is not to be delivered again."""
-    _delete(db, "DELETE FROM outgoing WHERE message = ?", ((id,) for id in gone.messages))
-    if gone.user:
-        _delete(db, "DELETE FROM outgoing WHERE sender = ?", [(gone.user,)])
+
+    def delete() -> None:
+        ids = [(id,) for id in gone.messages]
+        db.executemany("DELETE FROM outgoing WHERE message = ?", ids)
+        if gone.user:
+            db.execute("DELETE FROM outgoing WHERE sender = ?", (gone.user,))
+
+    _clean(db, delete)
 
 
-def _delete(db: sqlite3.Connection, query: str, values: Iterable[tuple[object]]) -> None:
-    """Delete rows from the file and its log."""
+def _clean(db: sqlite3.Connection, delete: Callable[[], object]) -> None:
+    """Delete from the file and its log."""
     before = db.total_changes
-    db.executemany(query, values)
+    delete()
     if db.total_changes > before:  # not when what waited got its own number
         db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
