@@ -131,7 +131,7 @@ class Coordination:
         def bar(db: sqlite3.Connection, _tell: object) -> list[str]:
             found = self._tombstones.match(users(db))
             for id in stones.keys() - found.keys():  # who may still be in another bot's outbox
-                mark(db, id, stones[id])
+                mark(db, id, max(stones[id], self._journal.clock()))
             return [found[id] for id in stones.keys() & found.keys()]
 
         if stones:

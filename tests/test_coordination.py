@@ -12,6 +12,7 @@ import pytest
 from graph_memory.deletion.forget_me import barred, erase
 from graph_memory.errors import JournalError
 from graph_memory.inspect.health import describe
+from graph_memory.model import Message
 from graph_memory.settings import Settings
 from graph_memory.store.outbox import Heard
 from tests.makers import CHINA, holding
@@ -176,6 +177,22 @@ async def test_what_waited_is_barred_while_its_author_is_being_erased(bots: Bots
         ]
 
     assert await journal.alter(begin) == [True, False]
+
+
+async def test_a_wrong_clock_does_not_let_in_what_was_said_before(bots: Bots) -> None:
+    """What a bot heard is delivered after a restart, by when its clock was set right."""
+    one, two = await bots.start("one"), await bots.start("two")
+    journal, stones = one.memory.journal, one.memory.backups._tombstones
+    assert journal.replica
+    stone = stones.add(ZHANG, two.memory.journal.clock())
+    await two.memory.coordination._finish({stone.id: stone.at})
+    await followed(one)
+    said = Message(0, HOME.id, ZHANG, "张三", "我最怕山竹虫", stone.at - 60 + 3600)
+    heard = Heard(said, HOME, ahead=-3600.0)
+    journal.replica.ahead = -0.1
+    assert await journal.look(lambda db: journal._barred(db, heard))
+    later = replace(heard, message=replace(said, at=stone.at + 3700))
+    assert not await journal.look(lambda db: journal._barred(db, later))
 
 
 async def test_a_backup_is_not_restored_by_one_bot_alone(bots: Bots) -> None:

@@ -223,12 +223,16 @@ class Journal:
         return f"{DELIVERED}{self.replica.instance}"
 
     def _barred(self, db: sqlite3.Connection, heard: Heard) -> bool:
-        said = heard.message.at + self.clock() - self._now()
+        said = heard.message.at + (heard.ahead or self._ahead)
         return self._bars is not None and self._bars(db, heard, said)
 
     def clock(self) -> float:
         """The time that all bots on the memory go by, seconds since the epoch."""
-        return self._now() + (self.replica.ahead if self.replica else 0.0)
+        return self._now() + self._ahead
+
+    @property
+    def _ahead(self) -> float:
+        return self.replica.ahead if self.replica else 0.0
 
     async def surely(self, what: str, *given: Any) -> Any:
         """Do one of :attr:`doings`, now or once the server is there again.
@@ -439,7 +443,7 @@ class Journal:
             account, is_shared: See :class:`Turn`.
         """
 
-        heard = Heard(message, session, quote, account, is_shared)
+        heard = Heard(message, session, quote, account, is_shared, self._ahead)
         if self._outbox:
             return await self._outbox.hear(heard, PATIENCE)
         return await self._transact(lambda db: self._add(db, heard), PATIENCE)

@@ -62,13 +62,19 @@ _TABLES = """
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """A message and all that storing it takes; see ``Journal.append``."""
+    """A message and all that storing it takes; see ``Journal.append``.
+
+    Attributes:
+        ahead: Seconds by which the clock of all bots was ahead of this machine's when it was
+            heard; 0 if that was not known.
+    """
 
     message: Message
     session: Session
     quote: Quote | None = None
     account: str = ""
     is_shared: bool = False
+    ahead: float = 0.0
 
     def written(self) -> str:
         """It as JSON."""

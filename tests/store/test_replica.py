@@ -224,6 +224,7 @@ async def test_what_is_erased_before_the_answer_was_known_leaves_the_outbox(
     bots: Bots, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one, two = await bots.start("one"), await bots.start("two")
+    await two._following.close()
     commit, is_lost = postgres_tables.Step.commit, asyncio.Event()
 
     def commit_and_lose(step: postgres_tables.Step) -> None:
@@ -233,6 +234,7 @@ async def test_what_is_erased_before_the_answer_was_known_leaves_the_outbox(
             raise psycopg.OperationalError("the connection is gone")
 
     monkeypatch.setattr(postgres_tables.Step, "commit", commit_and_lose)
+    monkeypatch.setattr(postgres_tables, "PAUSE", 0.0)
     hearing = asyncio.create_task(bots.say(one, "山竹虫"))
     await is_lost.wait()
     await two._follow()

@@ -152,6 +152,8 @@ class Bot:
                 continue
             match self._pipe.recv():
                 case "leave a trace":
+                    while not (memory.journal.replica and memory.journal.replica.ahead):
+                        await asyncio.sleep(0.02)  # else it cannot know that its clock is wrong
                     trace = f"{GONE}{self._order.number}x{self._order.round}"
                     await memory.learning.hear(Turn(LEFT, LEAVER, "走的人", f"我是{trace}"))
                     self._pipe.send(("traced", None))
