@@ -121,7 +121,8 @@ class MemoryService:
 
         Args:
             zone: The time zone of the people who chat.
-            model: Without one, conversations are kept and recalled word for word.
+            model: Without one, conversations are kept and recalled word for word; what other
+                bots share is left for them to learn and to keep up.
 
         Raises:
             LockedError: Another process uses the directory.
@@ -134,6 +135,7 @@ class MemoryService:
                 tombstones = await asyncio.to_thread(Tombstones.read, directory)
                 journal = await open_journal(directory, now, tombstones, settings.shared_journal)
                 stack.push_async_callback(journal.close)
+                journal.takes_leases = model is not None  # learned without one it would be lost
                 context = Context(
                     journal=journal,
                     live=LiveSettings(settings),

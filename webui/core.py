@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from graph_memory import access as access
+    from graph_memory import embedding as embedding
     from graph_memory import errors as errors
     from graph_memory import graph as graph
     from graph_memory import library as library

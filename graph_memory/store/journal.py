@@ -74,6 +74,8 @@ class Journal:
         self._now = now
         self.replica = Replica(server, now) if server else None
         self._bars = bars
+        self.takes_leases = True
+        """Whether this process does what one bot should do for all."""
         self.doings: dict[str, Callable[..., Awaitable[object]]] = {"leave": self._leave}
         """What must not be forgotten while a server is away, by name; see :meth:`surely`."""
         self._outbox = Outbox(path.with_name(OUTBOX), self, now) if server else None
@@ -261,6 +263,8 @@ class Journal:
         """
         if not (replica := self.replica):
             return True
+        if not self.takes_leases:
+            return False
 
         def work(db: sqlite3.Connection) -> bool:
             query = "SELECT 1 FROM batch WHERE id = ? AND state = 'waiting'"

@@ -79,8 +79,8 @@ def shared(environment: Environment) -> Outcome:
     except StepError as error:
         return Outcome(ok=not in_ci(), problem=str(error))
     rooms = ("store", "deletion")
-    whole = ("tests/test_coordination.py", "tests/instruments/chaos/test_shared.py")
-    folders = [*whole, *(f"tests/{room}" for room in rooms)]
+    files = ("test_coordination.py", "webui/test_alone.py", "instruments/chaos/test_shared.py")
+    folders = [f"tests/{each}" for each in (*files, *rooms)]
     return pytest(environment, "shared", "not slow", 10 * MINUTES, *folders, "--shared", workers=2)
 
 
