@@ -10,24 +10,19 @@ import hmac
 import json
 import logging
 import secrets
-import sqlite3
 import threading
 import time
-from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from .data_directory import writing
 from .errors import SettingError, StorageError
 from .settings import MIN_KEY
-from .store import copies
 from .store.connection import failing
 
 logger = logging.getLogger("graph_memory.access")
 
 FILE = "webui.json"
-PLAIN_KEY = "webui_key"
-"""The journal's note in which earlier versions kept the key they had made, as it is."""
 MAX_LOGINS = 64
 """Logins at once; one more ends the oldest."""
 LINK_AGE = 600.0
@@ -65,12 +60,11 @@ class Access:
         self.new_key = new_key
 
     @classmethod
-    def open(cls, directory: Path, own_key: str, plain_key: str = "") -> Access:
+    def open(cls, directory: Path, own_key: str) -> Access:
         """The access to the memory in ``directory``. Blocks for about 50 ms.
 
         Args:
             own_key: The key of the settings; if there is none, one is made.
-            plain_key: One that an earlier version made; stays good.
 
         Raises:
             SettingError: The key of the settings is too short.
@@ -84,10 +78,10 @@ class Access:
             access = cls(path, kept)
             if not own_key or access.matches(own_key):
                 return access
-        key = own_key or plain_key or secrets.token_urlsafe(18)
+        key = own_key or secrets.token_urlsafe(18)
         salt = secrets.token_bytes(16)
         made = _Kept(salt.hex(), _slow(key, salt).hex(), secrets.token_hex(32), bool(own_key), [])
-        access = cls(path, made, "" if own_key or plain_key else key)
+        access = cls(path, made, "" if own_key else key)
         access._save()
         return access
 
@@ -165,17 +159,6 @@ def _read(path: Path) -> _Kept | None:
     except (ValueError, TypeError, RecursionError):
         logger.warning("%s makes no sense: whoever was logged in has to log in again", path)
         return None
-
-
-def forget_plain_key(directory: Path) -> None:
-    """Take the key that an earlier version kept as it is out of all backups. Blocks."""
-    for path in copies.folder_of(directory).glob("*.sqlite3"):
-        try:
-            with closing(sqlite3.connect(path, isolation_level=None)) as db:
-                db.execute("PRAGMA secure_delete = ON")
-                db.execute("DELETE FROM meta WHERE key = ?", (PLAIN_KEY,))
-        except sqlite3.Error as error:
-            logger.warning("%s may still hold the memory page's key: %s", path.name, error)
 
 
 def _name(login: str) -> str:

@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable
 from datetime import tzinfo
 from pathlib import Path
 
-from .access import PLAIN_KEY, Access, forget_plain_key
+from .access import Access
 from .allocator import trim_heap
 from .companion import Companion
 from .context import Context
@@ -247,13 +247,7 @@ class MemoryService:
 
     async def access(self) -> Access:
         """Access to the memory page; without a key in the settings one is made once."""
-        plain = await self.journal.note(PLAIN_KEY) or ""
-        key = self.settings.webui_key
-        access = await asyncio.to_thread(Access.open, self.directory, key, plain)
-        if plain:
-            await self.journal.set_note(PLAIN_KEY, "")
-            await self.backups.alone(lambda: forget_plain_key(self.directory))
-        return access
+        return await asyncio.to_thread(Access.open, self.directory, self.settings.webui_key)
 
     async def health(self) -> Health:
         """How the memory is doing."""

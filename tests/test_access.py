@@ -1,10 +1,7 @@
 """The page's key is kept as a hash, out of the journal and its backups."""
 
 import json
-import sqlite3
 import stat
-from contextlib import closing
-from datetime import UTC
 from pathlib import Path
 
 import pytest
@@ -12,8 +9,6 @@ import pytest
 from graph_memory import access
 from graph_memory.access import FILE, Access
 from graph_memory.errors import SettingError, StorageError
-from graph_memory.service import MemoryService
-from graph_memory.settings import Settings
 
 KEY = "钥匙-key-0123"
 
@@ -112,23 +107,3 @@ def test_a_link_logs_in_once_within_ten_minutes(tmp_path, monkeypatch):
         assert opened.redeem(last) is is_good
     assert second not in kept(tmp_path)
     assert not Access.open(tmp_path, KEY).redeem(opened.link()), "none outlives a reload"
-
-
-async def test_a_key_of_an_earlier_version_stays_good_and_is_found_nowhere(tmp_path: Path) -> None:
-    old = "the-key-of-an-earlier-version"
-    service = await MemoryService.open(tmp_path, Settings(), zone=UTC)
-    await service.journal.set_note("webui_key", old)
-    backup = await service.backups.make()
-    opened = await service.access()
-    assert (opened.matches(old), opened.new_key) == (True, "")
-    assert (await service.access()).matches(old)
-    later = await service.backups.make()
-    await service.close()
-    for path in [path for path in tmp_path.rglob("*") if path.is_file()]:
-        assert old.encode() not in path.read_bytes(), path.name
-    for each in (backup, later):
-        with closing(sqlite3.connect(each.path)) as db:
-            assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-    reopened = await MemoryService.open(tmp_path, Settings(), zone=UTC)
-    assert (await reopened.access()).matches(old)
-    await reopened.close()

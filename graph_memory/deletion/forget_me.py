@@ -42,7 +42,7 @@ from ..store.connection import failing, open_to_read
 from ..store.journal import Slices, finished
 from ..store.outbox import Heard
 from ..store.rows import Tell, forget_texts, forget_vectors, note, noted, notes
-from ..store.schema import APPLICATION_ID, MIGRATIONS, migrate, migrations_of
+from ..store.schema import APPLICATION_ID, migrate, unknown_migrations
 from ..supervisor import Supervisor
 from . import retraction
 from .message_retention import delete_messages
@@ -217,12 +217,7 @@ def users(db: sqlite3.Connection) -> set[str]:
 
 
 def _addressees(db: sqlite3.Connection, user: str) -> dict[int, list[list[str]]]:
-    """Whom messages turn to, of those that turn to a user, by message.
-
-    A journal of the first version does not know.
-    """
-    if "0003_addressees" not in migrations_of(db):
-        return {}
+    """Whom messages turn to, of those that turn to a user, by message."""
     query = "SELECT id, addressees FROM message WHERE addressees != '[]' AND instr(addressees, ?)"
     found = db.execute(query, (json.dumps(user, ensure_ascii=False)[1:-1],))
     return {id: json.loads(text) for id, text in found}
@@ -583,9 +578,8 @@ def purge(
 
 
 def discard_others(directory: Path) -> None:
-    """Delete exports, waiting imports and damaged journals: they may name anybody."""
-    folders = (directory / "exports", directory / "moving")
-    found = [path for folder in folders for path in folder.glob("*") if path.is_file()]
+    """Delete exports and damaged journals: they may name anybody."""
+    found = [path for path in (directory / "exports").glob("*") if path.is_file()]
     for path in (*found, *directory.glob("journal-damaged-*")):
         path.unlink(missing_ok=True)
         logger.warning("%s was deleted: nothing can be erased from it", path.name)
@@ -633,7 +627,7 @@ def _due(db: sqlite3.Connection, path: Path, tombstones: Tombstones) -> dict[Tom
     (application,) = db.execute("PRAGMA application_id").fetchone()
     if application != APPLICATION_ID:
         raise DamagedError(f"{path} is not a journal of this plugin")
-    if migrations_of(db) - {name for name, _ in MIGRATIONS}:
+    if unknown_migrations(db):
         raise JournalError(f"{path} is of a newer version; update the plugin")
     known = erasures(db)
     due = [stone for stone in tombstones.stones if known.get(stone.id, stone.at - 1) < stone.at]

@@ -18,7 +18,7 @@ from pathlib import Path
 from ..data_directory import reserve, settle
 from ..errors import ClosedError, DamagedError, JournalError
 from .connection import failing, interruptible, open_to_read, reading
-from .schema import APPLICATION_ID, MIGRATIONS, migrations_of
+from .schema import APPLICATION_ID, unknown_migrations
 
 logger = logging.getLogger("graph_memory.store")
 
@@ -152,7 +152,7 @@ def verify(path: Path) -> Contents:
     """
     with failing(f"{path} cannot be used"), closing(open_to_read(path)) as db:
         held = _examine(db, threading.Event())
-        unknown = migrations_of(db) - {name for name, _ in MIGRATIONS}
+        unknown = unknown_migrations(db)
     if unknown:
         text = f"{path} is of a newer version ({max(unknown)}); update the plugin"
         raise JournalError(text).told("newer")

@@ -17,27 +17,21 @@ from typing import Literal
 from ..model import Session
 from .journal import Journal
 from .rows import Tell
-from .schema import GAPS, PAUSES
 
 Kind = Literal["user", "circle"]
 
 
 def pauses(db: sqlite3.Connection) -> list[tuple[str, str, float]]:
-    """Kind, id and time of all that are in force; none in a journal of old."""
-    if not db.execute("SELECT 1 FROM sqlite_master WHERE name = 'pause'").fetchone():
-        return []
+    """Kind, id and time of all that are in force."""
     return db.execute("SELECT kind, id, at FROM pause ORDER BY kind, id").fetchall()
 
 
 def leave_gap(db: sqlite3.Connection, circle: str, user: str, since: float, until: float) -> None:
     """Note a time of which nothing is to come in; an empty key stands for any."""
-    db.execute(GAPS)
     db.execute("INSERT OR REPLACE INTO gap VALUES (?, ?, ?, ?)", (circle, user, since, until))
 
 
 def _past(db: sqlite3.Connection) -> list[tuple[str, str, float, float]]:
-    if not db.execute("SELECT 1 FROM sqlite_master WHERE name = 'gap'").fetchone():
-        return []
     return db.execute("SELECT circle, user, since, until FROM gap").fetchall()
 
 
@@ -99,7 +93,6 @@ class Gaps:
 
 def carry(old: sqlite3.Connection, new: sqlite3.Connection) -> None:
     """Put the pauses and gaps of a journal into an older one."""
-    new.execute(PAUSES)
     for pause in pauses(old):
         put_pause(new, *pause)
     for gap in _past(old):

@@ -3,37 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from ..errors import DamagedError, JournalError
 from ..model import registered
-from ..privacy.confidence import asks_to_keep, reaches_back
-from ..privacy.redaction import masked
+from ..privacy.confidence import asks_to_keep
 from .connection import failure
 
 APPLICATION_ID = 0x474D454D  # "GMEM": tells our files from foreign ones
-
-PAUSES = """
-    CREATE TABLE IF NOT EXISTS pause (
-        kind TEXT NOT NULL CHECK (kind IN ('user', 'circle')),
-        id TEXT NOT NULL,
-        at REAL NOT NULL,
-        PRIMARY KEY (kind, id)
-    ) WITHOUT ROWID;
-"""
-GAPS = """
-    CREATE TABLE IF NOT EXISTS gap (
-        circle TEXT NOT NULL,
-        user TEXT NOT NULL,
-        since REAL NOT NULL,
-        until REAL NOT NULL,
-        PRIMARY KEY (circle, user, since)
-    ) WITHOUT ROWID;
-"""
-"""They may be there already: pauses outlive the restoring of an older journal."""
 
 MIGRATIONS: tuple[tuple[str, str], ...] = (
     (
@@ -47,12 +26,16 @@ MIGRATIONS: tuple[tuple[str, str], ...] = (
             text TEXT NOT NULL,
             at REAL NOT NULL,
             ref TEXT NOT NULL DEFAULT '',
-            batch INTEGER REFERENCES batch (id)
+            batch INTEGER REFERENCES batch (id),
+            addressees TEXT NOT NULL DEFAULT '[]',
+            import TEXT NOT NULL DEFAULT '',
+            confided INTEGER NOT NULL DEFAULT 0
         );
         CREATE INDEX message_pending ON message (session, id) WHERE batch IS NULL;
         CREATE INDEX message_session ON message (session, id);
         CREATE INDEX message_batch ON message (batch);
         CREATE UNIQUE INDEX message_ref ON message (session, sender, ref) WHERE ref != '';
+        CREATE INDEX message_import ON message (import) WHERE import != '';
 
         CREATE TABLE batch (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -61,9 +44,12 @@ MIGRATIONS: tuple[tuple[str, str], ...] = (
             attempts INTEGER NOT NULL DEFAULT 0,
             next_at REAL NOT NULL DEFAULT 0,
             error TEXT NOT NULL DEFAULT '',
-            created_at REAL NOT NULL
+            created_at REAL NOT NULL,
+            prompt INTEGER NOT NULL DEFAULT 0,
+            import TEXT NOT NULL DEFAULT ''
         );
         CREATE INDEX batch_open ON batch (state) WHERE state != 'learned';
+        CREATE INDEX batch_import ON batch (import) WHERE import != '';
 
         CREATE TABLE change (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -86,16 +72,36 @@ MIGRATIONS: tuple[tuple[str, str], ...] = (
             PRIMARY KEY (kind, id)
         ) WITHOUT ROWID;
         CREATE INDEX row_session ON row (kind, session);
-        CREATE INDEX row_a ON row (kind, a) WHERE a != '';
-        CREATE INDEX row_b ON row (kind, b) WHERE b != '';
+        CREATE INDEX row_a ON row (kind, a);
+        CREATE INDEX row_b ON row (kind, b);
         CREATE INDEX row_supersedes ON row (kind)
             WHERE kind = 'fact' AND json_array_length(data, '$.supersedes') > 0;
+        CREATE INDEX row_episode ON row (session, json_extract(data, '$.last_message'))
+            WHERE kind = 'episode';
+        CREATE INDEX row_awaits ON row (json_extract(data, '$.valid_from'))
+            WHERE kind = 'fact' AND json_array_length(data, '$.awaits') > 0;
 
         CREATE TABLE presence (
             circle TEXT NOT NULL,
             user TEXT NOT NULL,
             since REAL NOT NULL,
             until REAL,
+            import TEXT NOT NULL DEFAULT '',
+            PRIMARY KEY (circle, user, since)
+        ) WITHOUT ROWID;
+
+        CREATE TABLE pause (
+            kind TEXT NOT NULL CHECK (kind IN ('user', 'circle')),
+            id TEXT NOT NULL,
+            at REAL NOT NULL,
+            PRIMARY KEY (kind, id)
+        ) WITHOUT ROWID;
+
+        CREATE TABLE gap (
+            circle TEXT NOT NULL,
+            user TEXT NOT NULL,
+            since REAL NOT NULL,
+            until REAL NOT NULL,
             PRIMARY KEY (circle, user, since)
         ) WITHOUT ROWID;
 
@@ -107,39 +113,7 @@ MIGRATIONS: tuple[tuple[str, str], ...] = (
         ) WITHOUT ROWID;
 
         CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-        """,
-    ),
-    ("0002_pauses", PAUSES),
-    ("0003_addressees", "ALTER TABLE message ADD COLUMN addressees TEXT NOT NULL DEFAULT '[]';"),
-    ("0004_prompt", "ALTER TABLE batch ADD COLUMN prompt INTEGER NOT NULL DEFAULT 0;"),
-    (
-        "0005_episodes",
-        "CREATE INDEX row_episode ON row (session, json_extract(data, '$.last_message'))"
-        " WHERE kind = 'episode';",
-    ),
-    (
-        "0006_imports",
-        """
-        ALTER TABLE message ADD COLUMN import TEXT NOT NULL DEFAULT '';
-        ALTER TABLE batch ADD COLUMN import TEXT NOT NULL DEFAULT '';
-        ALTER TABLE presence ADD COLUMN import TEXT NOT NULL DEFAULT '';
-        CREATE INDEX message_import ON message (import) WHERE import != '';
-        CREATE INDEX batch_import ON batch (import) WHERE import != '';
-        UPDATE batch SET import = coalesce((
-            SELECT substr(m.key, 8) FROM meta m, json_each(m.value, '$.unlearned') pair
-            WHERE m.key LIKE 'moving:%' AND batch.id BETWEEN
-                json_extract(pair.value, '$[0]') AND json_extract(pair.value, '$[1]')
-        ), '');
-        DELETE FROM meta WHERE key LIKE 'attended:%';
-        """,
-    ),
-    (
-        "0007_statistics",
-        """
-        DROP INDEX row_a;
-        DROP INDEX row_b;
-        CREATE INDEX row_a ON row (kind, a);
-        CREATE INDEX row_b ON row (kind, b);
+
         ANALYZE presence;
         DELETE FROM sqlite_stat1;
         INSERT INTO sqlite_stat1 VALUES
@@ -148,31 +122,15 @@ MIGRATIONS: tuple[tuple[str, str], ...] = (
             ('row', 'row_a', '200000 20000 8'),
             ('row', 'row_b', '200000 20000 8'),
             ('row', 'row_supersedes', '2000 2000'),
-            ('row', 'row_episode', '10000 100 1');
+            ('row', 'row_episode', '10000 100 1'),
+            ('row', 'row_awaits', '200 2');
         ANALYZE sqlite_schema;
+
+        INSERT INTO migration SELECT value, datetime('now') FROM json_each(
+            '["0002_pauses", "0003_addressees", "0004_prompt", "0005_episodes", "0006_imports",
+            "0007_statistics", "0008_awaits", "0009_confidences", "0010_gaps"]');
         """,
     ),
-    (
-        "0008_awaits",
-        """
-        CREATE INDEX row_awaits ON row (json_extract(data, '$.valid_from'))
-            WHERE kind = 'fact' AND json_array_length(data, '$.awaits') > 0;
-        INSERT INTO sqlite_stat1 VALUES ('row', 'row_awaits', '200 2');
-        ANALYZE sqlite_schema;
-        """,
-    ),
-    (
-        "0009_confidences",
-        """
-        ALTER TABLE message ADD COLUMN confided INTEGER NOT NULL DEFAULT 0;
-        UPDATE message SET confided = 1 WHERE id IN (
-            SELECT (SELECT max(p.id) FROM message p WHERE p.session = m.session
-                AND p.sender = m.sender AND p.id < m.id AND p.at > m.at - 600)
-            FROM message m WHERE m.sender != 'bot' AND reaches_back(m.text));
-        UPDATE row SET data = masked(kind, data) WHERE data != masked(kind, data);
-        """,
-    ),
-    ("0010_gaps", GAPS),
     (
         "0011_names",
         """
@@ -254,8 +212,10 @@ MIGRATIONS: tuple[tuple[str, str], ...] = (
         """,
     ),
 )
-"""0007 tells the planner what a large memory looks like; left to its guesses it
-reads every row of a kind. The figures are only told, never measured: plans stay the same."""
+"""The first is what version 0.1 had, and what a planner is told of a large memory: left to its
+guesses it reads every row of a kind. The figures are never measured: plans stay the same."""
+FOLDED = "0010_gaps"
+"""The last migration that is part of the first one now; version 0.1 made them one by one."""
 
 _VALUE = "json_extract(data, '$.{}')"
 REPLACEMENT = """
@@ -284,6 +244,12 @@ def open_tables(db: sqlite3.Connection) -> sqlite3.Connection:
         )
     db.execute(REPLACEMENT)
     return db
+
+
+def unknown_migrations(db: sqlite3.Connection) -> set[str]:
+    """Names of the migrations that only a newer version knows."""
+    names = {name for name, _ in MIGRATIONS}
+    return {name for name in migrations_of(db) - names if name > FOLDED}
 
 
 def migrations_of(db: sqlite3.Connection) -> set[str]:
@@ -321,19 +287,18 @@ def _pending(db: sqlite3.Connection, path: Path) -> list[tuple[str, str]]:
     if application != APPLICATION_ID and tables:
         raise DamagedError(f"{path} is a database of another program")
     applied = migrations_of(db)
-    unknown = applied - {name for name, _ in MIGRATIONS}
-    if unknown:
+    if unknown := unknown_migrations(db):
         raise JournalError(
             f"{path} was written by a newer version ({max(unknown)}); update the plugin"
         ).told("newer")
+    if applied and FOLDED not in applied:
+        raise JournalError(f"{path} is older than version 0.2; update to 0.4 first, then go on")
     return [(name, script) for name, script in MIGRATIONS if name not in applied]
 
 
 def _apply(db: sqlite3.Connection, path: Path, pending: list[tuple[str, str]]) -> None:
     under_way = ""
     db.create_function("asks_to_keep", 1, asks_to_keep)
-    db.create_function("reaches_back", 1, reaches_back)
-    db.create_function("masked", 2, _masked)
     try:
         db.execute("BEGIN IMMEDIATE")
         db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
@@ -353,13 +318,6 @@ def _apply(db: sqlite3.Connection, path: Path, pending: list[tuple[str, str]]) -
             what = f"{path} could not be updated ({under_way}) and stands as before"
             raise failure(what, error) from error
         raise
-
-
-def _masked(kind: str, data: str) -> str:
-    """The data of a row of an earlier version without secrets."""
-    was = json.loads(data)
-    now = masked(kind, was)
-    return data if now == was else json.dumps(now, ensure_ascii=False)
 
 
 def _statements(script: str) -> Iterator[str]:

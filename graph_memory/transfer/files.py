@@ -118,7 +118,6 @@ def sweep(directory: Path, before: float) -> None:
     Args:
         before: Seconds since the epoch; what was taken out since is this process's own.
     """
-    shutil.rmtree(directory / "moving", ignore_errors=True)  # of version 1.0
     for draft in (directory / IMPORTS).glob(".*.tmp"):
         if not draft.name.startswith(f".{_OURS}"):
             draft.unlink(missing_ok=True)

@@ -40,7 +40,6 @@ class Run:
         keeps: Whether messages keep the numbers they had (the memory was empty).
         learns: Whether its batches are to be learned.
         count, rows: How many messages and rows it brought.
-        is_old: Whether a version made it by which nothing carries the id.
     """
 
     id: str
@@ -51,7 +50,6 @@ class Run:
     learns: bool = False
     count: int = 0
     rows: int = 0
-    is_old: bool = False
 
     @property
     def is_there(self) -> bool:
@@ -81,9 +79,6 @@ def saved(db: sqlite3.Connection) -> list[Run]:
 
 def _read(text: str) -> Run:
     data = json.loads(text)
-    if "messages" in data:  # by which version 1.0 found what it had brought
-        count = sum(last - first + 1 for first, last in data["messages"])
-        data.update(count=count, is_old=True)
     known = {field.name for field in fields(Run)}
     return Run(**{key: value for key, value in data.items() if key in known})
 
@@ -98,16 +93,12 @@ def plan_undo(db: sqlite3.Connection, id: str) -> tuple[Run, DeletionPlan]:
         id: Of the run; empty takes the newest.
 
     Raises:
-        NotFoundError: There is none, or an older version made it.
+        NotFoundError: There is none.
     """
     found = [run for run in saved(db) if id in ("", run.id) and run.is_there]
     if not found:
         raise NotFoundError("there is no import to undo")
     run = found[-1]
-    if run.is_old:
-        raise NotFoundError("an older version made this import: restore a backup").told(
-            "old_import"
-        )
     if plan := DeletionPlan.noted(db, run.id):  # a kill ended an earlier attempt
         return run, plan
     carried = _carrying(db, run, nodes=False)

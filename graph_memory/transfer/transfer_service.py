@@ -221,7 +221,7 @@ class TransferService(Part):
         """Take an import back, the newest without an id; what was altered since stays.
 
         Raises:
-            NotFoundError: There is none, or an older version made it.
+            NotFoundError: There is none.
         """
         async with self._lock:
             return await self._undo(id)

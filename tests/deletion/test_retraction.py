@@ -419,14 +419,14 @@ async def test_a_backup_of_an_older_version_is_brought_up_to_date(memory, clock,
     await taken_back(memory)
     old = saved(tmp_path)[-1].path
     with closing(sqlite3.connect(old)) as db:
-        db.execute("DELETE FROM migration WHERE name = ?", ("0005_episodes",))
-        db.execute("DROP INDEX row_episode")
+        db.execute("DELETE FROM migration WHERE name = ?", ("0012_expires",))
+        db.execute("DROP INDEX row_expires")
         db.commit()
     clock.now += DAY
     await memory.backups.tend()
     assert holding(tmp_path, PLANTED) == []
     with closing(sqlite3.connect(old)) as db:
-        assert migrations_of(db) == {name for name, _ in MIGRATIONS}
+        assert migrations_of(db) >= {name for name, _ in MIGRATIONS}
     assert [path.name for path in old.parent.iterdir() if path.is_dir()] == []
 
 

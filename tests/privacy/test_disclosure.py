@@ -168,23 +168,6 @@ async def test_what_is_only_spoken_of_in_confidence_has_no_name_for_others(world
 # ------------------------------------------------------------------ earlier versions
 
 
-async def test_rows_and_messages_of_earlier_versions_follow_the_rules(tmp_path: Path) -> None:
-    """Made as they were: the migration has not run, and rows tell secrets."""
-    async with living(tmp_path) as world:
-        for line in ("我怀孕了", "这是秘密，别跟别人说"):
-            await world.say(zhang_in_club, line)
-        await world.say(zhang, "我喜欢爬山")
-        await world.learn(answer(said("U1", "likes", "爬山", "张三喜欢爬山", 1)))
-    with closing(sqlite3.connect(tmp_path / "journal.sqlite3")) as db:
-        db.execute("UPDATE row SET data = replace(data, '张三喜欢爬山', ?)", (f"密码是{WORD}",))
-        db.execute("ALTER TABLE message DROP COLUMN confided")
-        db.execute("DELETE FROM migration WHERE name = ?", (LAST,))
-        db.commit()
-    async with living(tmp_path) as world:
-        assert {fact.statement for fact in await world.rows(Fact)} == {f"密码是{MASK}"}
-        assert "怀孕" not in await everything(world, li_in_club, "怀孕")
-
-
 async def test_names_of_earlier_versions_are_kept_that_only_a_confidence_uses(tmp_path):
     """Made as they were: neither names nor mentions knew of confidences."""
     async with living(tmp_path) as world:

@@ -34,8 +34,7 @@ async def fill(path: Path, *texts: str) -> None:
 
 
 def add(monkeypatch: pytest.MonkeyPatch, *more: tuple[str, str]) -> None:
-    for module in (schema, copies):
-        monkeypatch.setattr(module, "MIGRATIONS", (*schema.MIGRATIONS[:BASE], *more))
+    monkeypatch.setattr(schema, "MIGRATIONS", (*schema.MIGRATIONS[:BASE], *more))
 
 
 BASE = len(schema.MIGRATIONS)
@@ -73,8 +72,7 @@ async def test_updating_keeps_a_verified_copy_of_what_was_there(path: Path, monk
 async def test_what_models_cost_is_carried_over(path: Path, monkeypatch, note: str, kept: object):
     before = [name for name, _ in schema.MIGRATIONS].index("0015_spending")
     with monkeypatch.context() as earlier:
-        for module in (schema, copies):
-            earlier.setattr(module, "MIGRATIONS", schema.MIGRATIONS[:before])
+        earlier.setattr(schema, "MIGRATIONS", schema.MIGRATIONS[:before])
         journal = await Journal.open(path, lambda: T0)
         await journal.set_note("usage", note)
         await journal.close()
@@ -138,4 +136,15 @@ async def test_a_newer_journal_is_left_alone(path: Path, monkeypatch):
     with pytest.raises(JournalError, match=r"newer version \(0900_good\)") as caught:
         await Journal.open(path)
     assert not isinstance(caught.value, DamagedError), "no backup is needed for that"
+    assert dump(path) == before
+
+
+async def test_a_journal_older_than_the_first_release_is_left_alone(path: Path) -> None:
+    await fill(path, "一")
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("DELETE FROM migration WHERE name >= ?", (schema.FOLDED,))
+        db.commit()
+    before = dump(path)
+    with pytest.raises(JournalError, match=r"update to 0\.4 first"):
+        await Journal.open(path)
     assert dump(path) == before

@@ -170,9 +170,7 @@ def test_what_a_kill_left_half_sent_is_swept_and_nothing_else(tmp_path: Path) ->
     coming.write(b"12")
     put(tmp_path / "imports" / ".0123456789abcdef.tmp", b"half")
     put(tmp_path / "imports" / "b.tmp", b"whole")
-    put(tmp_path / "moving" / "0123.sqlite3", b"half")  # of an import by version 1.0
     files.sweep(tmp_path, time.time() + 1)
     assert coming.keep().read_bytes() == b"12"
     names = sorted(path.name for path in (tmp_path / "imports").iterdir())
     assert names == ["a.json", "b.tmp"]
-    assert not (tmp_path / "moving").exists()

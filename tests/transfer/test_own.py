@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from graph_memory.companion import CoreFact, FollowUp, InnerState, Mood
 from graph_memory.deletion import Tombstones, retraction
 from graph_memory.deletion.message_retention import trim_log
-from graph_memory.errors import FormatError, NotFoundError
+from graph_memory.errors import FormatError
 from graph_memory.model import (
     Addressee,
     Change,
@@ -463,23 +463,6 @@ async def test_an_old_import_is_undone_though_the_log_has_only_counts(tmp_path: 
         assert (known.first_at, known.last_at) == (T0, T0 + 900)
         assert await everything(two) == []
         assert await two.read(lambda rows: [*rows.find(Fact), *rows.find(Episode)]) == []
-
-
-async def test_an_import_of_an_older_version_is_listed_but_not_undone(journal: Journal) -> None:
-    about = {"id": "01", "format": "chat", "at": T0, "state": "done", "rows": 2}
-    about |= {
-        "messages": [[1, 5], [7, 7]],
-        "changes": [[1, 2]],
-        "unlearned": [],
-        "cursor": ["", ""],
-    }
-    await journal.set_note("moving:01", json.dumps(about))
-    service = moverof(journal)
-    (run,) = await service.runs()
-    assert (run.count, run.is_there) == (6, True)
-    with pytest.raises(NotFoundError) as caught:
-        await service.undo()
-    assert caught.value.code == "old_import"
 
 
 async def test_nobody_was_there_longer_for_an_import_that_is_undone(tmp_path: Path) -> None:

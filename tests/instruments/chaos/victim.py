@@ -26,7 +26,7 @@ from graph_memory.inference.ports import Embedder
 from graph_memory.model import Fact, Session, Turn, asker_of
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
-from graph_memory.store import copies, schema
+from graph_memory.store import schema
 
 from ...graph.support import differences
 from ...makers import undo_last
@@ -93,8 +93,7 @@ def update(count: int) -> None:
         for number in range(1, count + 1)
     )
     everything = (*schema.MIGRATIONS, *more)
-    for module in (schema, copies):
-        module.MIGRATIONS = everything
+    schema.MIGRATIONS = everything
 
 
 class Warnings(logging.Handler):
