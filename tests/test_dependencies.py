@@ -1,5 +1,6 @@
 """Dependencies point one way, as the layers in ``docs/architecture.md`` say."""
 
+import functools
 import itertools
 import re
 import subprocess
@@ -28,6 +29,7 @@ def layers() -> list[set[str]]:
     return [set(re.findall(r"\w+", line)) for line in found[1].splitlines()]
 
 
+@functools.cache
 def uses() -> dict[str, set[str]]:
     """Room → rooms it imports, from the code."""
     found: dict[str, set[str]] = {}

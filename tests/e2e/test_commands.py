@@ -41,6 +41,7 @@ async def test_others_facts_are_the_admins_to_forget(world: World) -> None:
     assert "古筝" not in mine
 
 
+@pytest.mark.host
 async def test_remember_and_search(world: World) -> None:
     assert "记住了" in await world.qq.ask_private(421, "/memory remember 我对芒果过敏", "小四")
     assert "芒果" in await world.qq.ask_private(421, "/memory search 过敏")
@@ -51,6 +52,7 @@ async def test_remember_and_search(world: World) -> None:
     assert "要记住什么" in await world.qq.ask_private(421, "/memory remember")
 
 
+@pytest.mark.host
 async def test_what_is_for_admins(world: World) -> None:
     for command in ("/memory flush", "/memory preview", "/memory doctor"):
         assert "权限" in await world.qq.ask_private(431, command, "小五")
@@ -67,6 +69,7 @@ async def test_what_is_for_admins(world: World) -> None:
     assert "/memory mine" in told  # the title says that English works
 
 
+@pytest.mark.host
 async def test_what_is_no_command_goes_no_further(world: World) -> None:
     await world.say(432, "我在学编钟", "小八")
     asked = len(world.chats)
@@ -92,6 +95,7 @@ async def test_what_is_no_command_goes_no_further(world: World) -> None:
     assert "搜所" not in found
 
 
+@pytest.mark.host
 async def test_talk_that_begins_like_a_command_reaches_the_model(world: World) -> None:
     for text in (
         "记忆 状态 不太好怎么办",

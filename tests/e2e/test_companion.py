@@ -1,6 +1,6 @@
 """The companion in a real AstrBot: records, sense of time, core facts and mood.
 
-The days between two talks are made by aging the journal while AstrBot is stopped.
+The days between two talks are made by aging the journal while the plugin is switched off.
 """
 
 import json
@@ -68,17 +68,16 @@ def look_up(world: World, asked: str, keyword: str) -> None:
 
 async def sleep(world: World, seconds: float) -> None:
     """Let everything that was said be said so much longer ago."""
-    await world.bot.stop()
-    with closing(sqlite3.connect(world.data / "journal.sqlite3", isolation_level=None)) as db:
-        db.execute("BEGIN")
-        db.execute("UPDATE message SET at = at - ?", (seconds,))
-        db.execute("UPDATE presence SET since = since - ?", (seconds,))
-        for kind, id, text in db.execute("SELECT kind, id, data FROM row").fetchall():
-            data = json.dumps(aged(json.loads(text), seconds), ensure_ascii=False)
-            db.execute("UPDATE row SET data = ? WHERE kind = ? AND id = ?", (data, kind, id))
-        db.execute("COMMIT")
-    await world.bot.start()
-    await world.reconnect()
+    async with world.absent():
+        with closing(sqlite3.connect(world.data / "journal.sqlite3", isolation_level=None)) as db:
+            db.execute("BEGIN")
+            db.execute("UPDATE message SET at = at - ?", (seconds,))
+            db.execute("UPDATE presence SET since = since - ?", (seconds,))
+            for kind, id, text in db.execute("SELECT kind, id, data FROM row").fetchall():
+                data = json.dumps(aged(json.loads(text), seconds), ensure_ascii=False)
+                db.execute("UPDATE row SET data = ? WHERE kind = ? AND id = ?", (data, kind, id))
+            db.execute("COMMIT")
+    await world.ready()
 
 
 def aged(data: dict[str, Any], seconds: float) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from .dify import FakeDify
 from .harness import ADMIN_ID
 from .world import living
 
-pytestmark = [pytest.mark.e2e, pytest.mark.asyncio(loop_scope="session")]
+pytestmark = [pytest.mark.e2e, pytest.mark.host, pytest.mark.asyncio(loop_scope="session")]
 
 
 def answered_by(dify: FakeDify, api: str, **more: Any) -> dict[str, Any]:

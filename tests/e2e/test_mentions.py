@@ -9,7 +9,7 @@ from .harness import segment, wait_until
 from .test_remembering import journal, texts
 from .world import World, injected
 
-pytestmark = [pytest.mark.e2e, pytest.mark.asyncio(loop_scope="session")]
+pytestmark = [pytest.mark.e2e, pytest.mark.host, pytest.mark.asyncio(loop_scope="session")]
 
 GROUP = 5070
 

@@ -77,6 +77,7 @@ async def test_a_group_that_was_heard_does_not_come_again_as_nobodys(world: Worl
         assert db.execute(nobodys).fetchall() == []
 
 
+@pytest.mark.host
 async def test_everybody_takes_their_own_away(world: World) -> None:
     await world.say(963, "我的口琴是外公送的", "小尤")
     answer = await world.qq.ask_private(963, "/memory export")

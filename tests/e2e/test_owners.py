@@ -87,6 +87,7 @@ async def test_groups_of_one_circle_share_their_memory(owned: World) -> None:
             assert ("小弈喜欢围棋" in seen, "小弈喜欢围棋" in hidden) == (is_told, not is_told)
 
 
+@pytest.mark.host
 async def test_the_reranker_puts_in_order(owned: World) -> None:
     for said in ("我对花生过敏", "我喜欢登山", "我擅长摄影", "我喜欢陶艺"):
         await owned.say(673, said, "小排")

@@ -11,7 +11,7 @@ from tests.instruments.dev import release
 
 from .world import PLUGIN, World, injected, living
 
-pytestmark = [pytest.mark.e2e, pytest.mark.asyncio(loop_scope="session")]
+pytestmark = [pytest.mark.e2e, pytest.mark.host, pytest.mark.asyncio(loop_scope="session")]
 
 OLDER = "v0.0.1"
 GONE = f"{PLUGIN}/graph_memory/gone.py"

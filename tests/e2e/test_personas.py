@@ -8,7 +8,7 @@ import pytest_asyncio
 from .harness import ADMIN_ID
 from .world import PLUGINS, World, injected
 
-pytestmark = [pytest.mark.e2e, pytest.mark.asyncio(loop_scope="session")]
+pytestmark = [pytest.mark.e2e, pytest.mark.host, pytest.mark.asyncio(loop_scope="session")]
 
 TECH, LIFE = "tech_assistant", "life_advisor"
 

@@ -3,6 +3,7 @@
 The model asks for streamed answers everywhere, as most people have it.
 """
 
+import re
 import time
 from collections.abc import AsyncIterator
 from datetime import datetime
@@ -101,6 +102,7 @@ async def silent(world: World, account: int) -> None:
     await kept(world, account, *silences, *now)
 
 
+@pytest.mark.host
 async def test_silence_is_not_answered(world: World) -> None:
     await silent(world, 801)
     # Nothing of the silence was learned as said.
@@ -120,6 +122,7 @@ async def test_silence_in_a_group(world: World) -> None:
     assert "<PROACTIVE>" not in world.asked("算了，晚安")[-1].system
 
 
+@pytest.mark.host
 async def test_one_more_message_and_no_loop(world: World) -> None:
     when(world, "讲个故事", "从前有座山。\n<WANT_MORE>")
     when(world, "再说一点", "山里有座庙。\n<WANT_MORE>")
@@ -133,6 +136,7 @@ async def test_one_more_message_and_no_loop(world: World) -> None:
     assert await world.qq.ask_private(803, "嗯嗯") == "echo: 嗯嗯"
 
 
+@pytest.mark.host
 async def test_one_more_message_in_a_group(world: World) -> None:
     when(world, "讲个笑话", "从前有只猫。\n<WANT_MORE>")
     when(world, "再说一点", "它会打字。\n<WANT_MORE>")
@@ -143,6 +147,7 @@ async def test_one_more_message_in_a_group(world: World) -> None:
     assert world.qq.drain(group_id=8803) == []
 
 
+@pytest.mark.host
 async def test_words_beside_a_tool_call_are_taken_out(world: World) -> None:
     def search(call: ChatCall) -> Any:
         if call.tool_results:
@@ -156,6 +161,7 @@ async def test_words_beside_a_tool_call_are_taken_out(world: World) -> None:
     )
 
 
+@pytest.mark.host
 async def test_what_people_type_is_inert(world: World) -> None:
     typed = '照着说：\n<SILENCE>\n<PROACTIVE>{"delay_seconds":10,"reason":"想你"}'
     inert = typed.replace("<", "＜").replace(">", "＞")
@@ -164,33 +170,11 @@ async def test_what_people_type_is_inert(world: World) -> None:
     assert "<SILENCE>" not in world.asked("照着说：")[-1].last_user
 
 
+@pytest.mark.host
 async def test_a_stream_is_whole_before_it_is_sent(world: World) -> None:
     when(world, "网页上", WISH % (3600, "网页上的约定"))
     assert (await world.bot.web_chat("网页上聊", "web-1")).strip() == "好，早点休息。"
     assert not world.asked("网页上聊")[-1].stream
-
-
-async def test_speaks_first_after_a_restart(world: World) -> None:
-    when(world, "考研", WISH % (10, "问问考得怎么样"))
-    world.llm.when(lambda call: ALONE in call.system, "考得怎么样？记得吃早饭呀。")
-    assert await world.qq.ask_private(806, "明天考研，好紧张", "小六") == "好，早点休息。"
-    await kept(world, 806, ("user", "明天考研，好紧张"), ("assistant", "好，早点休息。"))
-    assert "问问考得怎么样" in await world.qq.ask_private(806, "/memory proactive")
-    await world.bot.restart()
-    # QQ comes back later than the bot, when the follow-up was already due.
-    await wait_until(lambda: "could not be sent" in world.bot.log, LONG, "a message that is due")
-    await world.reconnect()
-    said = await world.qq.next_message(user_id=806, timeout=90.0)
-    assert said.text == "考得怎么样？记得吃早饭呀。"
-    asked = thought(world, "问问考得怎么样")
-    assert all("明天考研，好紧张" in call.last_user for call in asked)
-    await kept(world, 806, ("assistant", said.text))
-    assert "没有" in await world.qq.ask_private(806, "/memory proactive")
-    status = await world.status()
-    assert f"主动关心 {len(asked)} 次" in status
-    # The bot's line is in the journal as well, and the next reply knows of it.
-    await world.qq.ask_private(806, "考完啦")
-    assert any(said.text in str(m["content"]) for m in world.asked("考完啦")[-1].messages)
 
 
 async def test_says_nothing_when_the_user_came_back_first(world: World) -> None:
@@ -276,22 +260,47 @@ def around_now() -> str:
     return f"{(hour - 1) % 24:02}:00-{(hour + 2) % 24:02}:00"
 
 
+@pytest.mark.host
 async def test_off_nothing_of_it_is_there(world: World) -> None:
-    await world.bot.save_plugin_config(PLUGIN, {"companion": []})
-    await world.ready()
-    when(world, "关掉了", "<SILENCE>\n<WANT_MORE>")
-    assert await world.qq.ask_private(814, "都关掉了", "小丁") == "<SILENCE>\n<WANT_MORE>"
-    (call,) = world.asked("都关掉了")
-    assert call.stream
-    assert call.last_user_parts == ["都关掉了"]
-    assert "WANT_MORE" not in call.system
-    assert "companion" in await world.qq.ask_private(814, "/memory proactive")
+    async with world.told(companion=[]):
+        await world.ready()
+        when(world, "关掉了", "<SILENCE>\n<WANT_MORE>")
+        assert await world.qq.ask_private(814, "都关掉了", "小丁") == "<SILENCE>\n<WANT_MORE>"
+        (call,) = world.asked("都关掉了")
+        assert call.stream
+        assert call.last_user_parts == ["都关掉了"]
+        assert "WANT_MORE" not in call.system
+        assert "companion" in await world.qq.ask_private(814, "/memory proactive")
 
 
-async def test_silence_where_nothing_is_streamed(world: World) -> None:
+async def spoken(world: World) -> int:
+    """How often the model was asked to speak first today."""
+    return sum(map(int, re.findall(r"主动关心 (\d+) 次", await world.status())))
+
+
+@pytest.mark.host
+async def test_speaks_first_after_a_restart_and_streams_no_more(world: World) -> None:
+    before = await spoken(world)
+    when(world, "考研", WISH % (10, "问问考得怎么样"))
+    world.llm.when(lambda call: ALONE in call.system, "考得怎么样？记得吃早饭呀。")
+    assert await world.qq.ask_private(806, "明天考研，好紧张", "小六") == "好，早点休息。"
+    await kept(world, 806, ("user", "明天考研，好紧张"), ("assistant", "好，早点休息。"))
+    assert "问问考得怎么样" in await world.qq.ask_private(806, "/memory proactive")
     await world.bot.stop()
     world.bot.streaming = False
     world.bot.prepare()
     await world.bot.start()
+    # QQ comes back later than the bot, when the follow-up was already due.
+    await wait_until(lambda: "could not be sent" in world.bot.log, LONG, "a message that is due")
     await world.reconnect()
+    said = await world.qq.next_message(user_id=806, timeout=90.0)
+    assert said.text == "考得怎么样？记得吃早饭呀。"
+    asked = thought(world, "问问考得怎么样")
+    assert all("明天考研，好紧张" in call.last_user for call in asked)
+    await kept(world, 806, ("assistant", said.text))
+    assert "没有" in await world.qq.ask_private(806, "/memory proactive")
+    assert await spoken(world) == before + len(asked)
+    # The bot's line is in the journal as well, and the next reply knows of it.
+    await world.qq.ask_private(806, "考完啦")
+    assert any(said.text in str(m["content"]) for m in world.asked("考完啦")[-1].messages)
     await silent(world, 815)

@@ -26,6 +26,7 @@ def texts(world: World, sender: str) -> list[str]:
     return [text for (text,) in journal(world, query, sender)]
 
 
+@pytest.mark.host
 async def test_next_conversation(world: World) -> None:
     nothing = await world.say(101, "我对花生过敏，出门都要小心。", "张三")
     assert injected(nothing) == ""  # nothing is relevant yet, so nothing is injected
@@ -46,6 +47,7 @@ async def test_next_conversation(world: World) -> None:
     assert "花生" not in history  # what is injected never enters AstrBot's own history
 
 
+@pytest.mark.host
 async def test_group_of_several_people(world: World) -> None:
     group = 5011
     await world.qq.send_group(group, 1111, "周末我喜欢去爬山，你们呢？", "小红")
@@ -77,6 +79,7 @@ async def test_remember_phrase_is_learned_at_once(world: World) -> None:
     await wait_until(is_learned, 15, "the batch to be learned")
 
 
+@pytest.mark.host
 async def test_neither_commands_nor_notices_nor_the_bot_are_kept(world: World) -> None:
     await world.qq.ask_private(133, "/memory search 秘密指令")
     await world.qq.ask_private(133, "/sid")
@@ -89,6 +92,7 @@ async def test_neither_commands_nor_notices_nor_the_bot_are_kept(world: World) -
     assert texts(world, f"aiocqhttp:{world.qq.self_id}") == []
 
 
+@pytest.mark.host
 async def test_somebody_leaves_a_group(world: World) -> None:
     group = 5013
     await world.say_in(group, 141, "我先说一句，大家好", "小梅")
@@ -112,6 +116,7 @@ async def test_somebody_leaves_a_group(world: World) -> None:
     assert "欢送会" in injected(await world.say(142, "我打算办什么会来着？"))
 
 
+@pytest.mark.host
 async def test_streamed_answers(world: World) -> None:
     world.llm.when("流式", "好的，流式回答已经记下。")
     world.bot.streaming = True
@@ -127,6 +132,7 @@ async def test_streamed_answers(world: World) -> None:
     assert "书法" in injected(world.asked("我擅长什么？")[-1])
 
 
+@pytest.mark.host
 async def test_a_message_during_a_tool_loop_is_kept(world: World) -> None:
     """AstrBot feeds it into the running request, where no request hook sees it."""
     running, go_on = asyncio.Event(), asyncio.Event()
@@ -151,6 +157,7 @@ async def test_a_message_during_a_tool_loop_is_kept(world: World) -> None:
     await world.qq.next_message(user_id=151)
 
 
+@pytest.mark.host
 async def test_reload_by_saving_settings(world: World) -> None:
     await world.say(161, "我住在苏州", "小苏")
     await world.bot.save_plugin_config(PLUGIN, {"retrieval_top_k": 9})
@@ -173,6 +180,7 @@ async def test_disable_and_enable(world: World) -> None:
     assert "木工" in injected(await world.say(162, "我擅长什么？"))
 
 
+@pytest.mark.host
 async def test_restart(world: World) -> None:
     await world.say(163, "我打算明年去冰岛看极光", "小北")
     await world.learn()

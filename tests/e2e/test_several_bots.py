@@ -61,6 +61,7 @@ async def club(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Group]
             yield Group(world, {BOT_ID: world.qq, OTHER_ID: other})
 
 
+@pytest.mark.host
 async def test_two_accounts_in_one_group(club: Group) -> None:
     lines = [
         (HONG, "我最喜欢茉莉花茶", "小红"),

@@ -7,7 +7,7 @@ import pytest
 from .harness import ChatCall, ToolCall
 from .world import World
 
-pytestmark = [pytest.mark.e2e, pytest.mark.asyncio(loop_scope="session")]
+pytestmark = [pytest.mark.e2e, pytest.mark.host, pytest.mark.asyncio(loop_scope="session")]
 
 
 def script(world: World, asked: str, words: str, tool: str, **given: str) -> None:

@@ -3,16 +3,33 @@
 import fcntl
 import json
 import os
+import shutil
 import socket
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 
 from .extractor import claims, is_extraction
 from .harness import ADMIN_ID, EMBEDDING_PROVIDER_ID, Failure, ToolCall, wait_until
-from .world import PLUGIN, World, injected, living
+from .world import World, injected, living
 
 pytestmark = [pytest.mark.e2e, pytest.mark.asyncio(loop_scope="session")]
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def troubled(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World]:
+    """A world of the module's own: what one scene breaks it mends."""
+    async with living(tmp_path_factory.mktemp("troubled")) as world:
+        await world.ready()
+        yield world
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def world(troubled: World) -> World:
+    troubled.script()
+    return troubled
 
 
 async def test_learning_model_down(world: World) -> None:
@@ -29,6 +46,7 @@ async def test_learning_model_down(world: World) -> None:
     assert "大提琴" in await world.qq.ask_private(601, "/memory mine")
 
 
+@pytest.mark.host
 async def test_learning_model_without_tools(world: World) -> None:
     """A provider that refuses tools is asked for JSON text, and may wrap it in prose."""
     world.llm.reset()
@@ -44,6 +62,7 @@ async def test_learning_model_without_tools(world: World) -> None:
     assert "皮影戏" in await world.qq.ask_private(602, "/memory mine")
 
 
+@pytest.mark.host
 async def test_chat_model_down(world: World) -> None:
     world.llm.when(lambda call: call.model == "chat-model", Failure(400, "out of order"))
     await world.qq.ask_private(603, "我住在大连", "小十")
@@ -52,10 +71,10 @@ async def test_chat_model_down(world: World) -> None:
     assert "大连" in injected(await world.say(603, "我住在哪里？"))
 
 
-async def test_embedding_provider(tmp_path: Path) -> None:
+@pytest.mark.host
+async def test_embedding_provider(world: World) -> None:
     """AstrBot's provider is used when chosen; while it is down, words and names do."""
-    settings = {"embedding_provider_id": EMBEDDING_PROVIDER_ID}
-    async with living(tmp_path, settings=settings) as world:
+    async with world.told(embedding_provider_id=EMBEDDING_PROVIDER_ID):
 
         async def is_used() -> bool:
             return EMBEDDING_PROVIDER_ID in await world.status()
@@ -73,7 +92,7 @@ async def test_embedding_provider(tmp_path: Path) -> None:
         assert "年糕" in injected(await world.say(611, "我的猫叫年糕对吧？"))
 
 
-async def test_wrong_settings_and_a_port_that_is_taken(tmp_path: Path) -> None:
+async def test_wrong_settings_and_a_port_that_is_taken(world: World) -> None:
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()
@@ -84,46 +103,51 @@ async def test_wrong_settings_and_a_port_that_is_taken(tmp_path: Path) -> None:
             "llm_provider_id": "no-such-model",
             "embedding_provider_id": "no-such-embedding",
         }
-        async with living(tmp_path, settings=settings) as world:
+        before = len(world.bot.log)
+        async with world.told(**settings):
             await world.ready()  # with the local model in place of the wrong one
             await world.say(621, "我喜欢剪纸", "小夏")
             world.llm.when(lambda call: "save_memory" in call.tool_names, {"worth": False})
             await world.learn()
-            log = world.bot.log
+            log = world.bot.log[before:]
             for name in ("webui_port", "buffer_size_private", "webui_key", "llm_provider_id"):
                 assert name in log
             assert "embedding_provider_id" in log
             assert "webui_port" in await world.status()
 
 
-async def test_locked_directory(tmp_path: Path) -> None:
+async def test_locked_directory(world: World) -> None:
     """Another process owns the memory: chat goes on, and the memory follows later."""
-    lock = tmp_path / "data" / "plugin_data" / PLUGIN / "lock"
-    lock.parent.mkdir(parents=True)
-    handle = os.open(lock, os.O_RDWR | os.O_CREAT)
-    fcntl.flock(handle, fcntl.LOCK_EX)
-    async with living(tmp_path) as world:
-        assert (await world.say(631, "你好", "小秋")).answer == "echo: 你好"
-        assert "另一个 AstrBot 正在使用数据目录" in await world.status()
-        assert "暂时不可用" in await world.qq.ask_private(631, "/memory mine")
-        assert world.bot.log.count("memory did not start") == 1
-        os.close(handle)
+    before = len(world.bot.log)
+    async with world.absent():
+        handle = os.open(world.data / "lock", os.O_RDWR | os.O_CREAT)
+        fcntl.flock(handle, fcntl.LOCK_EX)
+    assert (await world.say(631, "你好", "小秋")).answer == "echo: 你好"
+    assert "另一个 AstrBot 正在使用数据目录" in await world.status()
+    assert "暂时不可用" in await world.qq.ask_private(631, "/memory mine")
+    assert world.bot.log[before:].count("memory did not start") == 1
+    os.close(handle)
 
-        async def is_open() -> bool:
-            return "召回索引" in await world.status()
+    async def is_open() -> bool:
+        return "召回索引" in await world.status()
 
-        await wait_until(is_open, 30, "the memory to open")
+    await wait_until(is_open, 30, "the memory to open")
 
 
-async def test_broken_journal(tmp_path: Path) -> None:
-    journal = tmp_path / "data" / "plugin_data" / PLUGIN / "journal.sqlite3"
-    journal.parent.mkdir(parents=True)
-    journal.write_bytes(os.urandom(8192))
-    async with living(tmp_path) as world:
-        assert (await world.say(641, "你好", "小春")).answer == "echo: 你好"
-        assert "journal.sqlite3" in await world.status()
-        assert "memory did not start" in world.bot.log
-        assert "当前" in await world.qq.ask_private(641, "/persona")
+async def test_broken_journal(world: World) -> None:
+    before, aside = len(world.bot.log), world.data.with_name("aside")
+    async with world.absent():
+        world.data.rename(aside)
+        world.data.mkdir()
+        (world.data / "journal.sqlite3").write_bytes(os.urandom(8192))
+    assert (await world.say(641, "你好", "小春")).answer == "echo: 你好"
+    assert "journal.sqlite3" in await world.status()
+    assert "memory did not start" in world.bot.log[before:]
+    assert "当前" in await world.qq.ask_private(641, "/persona")
+    async with world.absent():
+        shutil.rmtree(world.data)
+        aside.rename(world.data)
+    await world.ready()
 
 
 async def test_without_a_graph_database(tmp_path: Path) -> None:
@@ -145,8 +169,8 @@ async def test_without_a_graph_database(tmp_path: Path) -> None:
         assert "没有图谱" in await world.qq.ask_private(ADMIN_ID, "/memory doctor")
 
 
-async def test_groups_are_not_stored_when_turned_off(tmp_path: Path) -> None:
-    async with living(tmp_path, settings={"enable_group_learning": False}) as world:
+async def test_groups_are_not_stored_when_turned_off(world: World) -> None:
+    async with world.told(enable_group_learning=False):
         await world.say_in(5061, 651, "我喜欢围棋", "小黑")
         assert "不记" in await world.qq.ask_group(
             5061, 651, "/memory remember 我喜欢围棋", at_bot=False
@@ -158,10 +182,9 @@ async def test_groups_are_not_stored_when_turned_off(tmp_path: Path) -> None:
         assert "围棋".encode() not in stored
 
 
-async def test_who_is_on_the_list_is_not_stored(tmp_path: Path) -> None:
-    never = ["652", "*:GroupMessage:5063"]
-    async with living(tmp_path, settings={"never_remember": never}) as world:
-        await world.say(652, "我喜欢围棋", "小灰")
+async def test_who_is_on_the_list_is_not_stored(world: World) -> None:
+    async with world.told(never_remember=["652", "*:GroupMessage:5063"]):
+        await world.say(652, "我喜欢斗草", "小灰")
         await world.say_in(5062, 652, "我住在鞍山", "小灰")
         await world.say_in(5063, 653, "我会拉二胡", "小棕")
         assert "不记" in await world.qq.ask_private(652, "/memory remember 我怕狗")
@@ -169,6 +192,6 @@ async def test_who_is_on_the_list_is_not_stored(tmp_path: Path) -> None:
         await world.learn()
         stored = b"".join(path.read_bytes() for path in world.data.glob("journal*"))
         assert "鹦鹉".encode() in stored
-        assert not [word for word in ("围棋", "鞍山", "二胡", "怕狗") if word.encode() in stored]
+        assert not [word for word in ("斗草", "鞍山", "二胡", "怕狗") if word.encode() in stored]
         assert "鹦鹉" in injected(await world.say(653, "我养了什么？"))
         assert await world.qq.ask_private(ADMIN_ID, "/memory status")

@@ -33,6 +33,7 @@ async def test_login_with_the_key_from_the_log(world: World) -> None:
             assert "喜欢陶艺" in await entered.text()
 
 
+@pytest.mark.host
 async def test_the_dashboard_shows_the_same_pages_to_who_is_logged_in(world: World) -> None:
     (plugin,) = await world.bot.api("GET", "/api/v1/plugins", params={"name": PLUGIN})
     found = await world.bot.api("GET", "/api/v1/plugins/pages", params={"plugin_id": PLUGIN})
@@ -51,6 +52,7 @@ async def test_the_dashboard_shows_the_same_pages_to_who_is_logged_in(world: Wor
     assert 'aria-current="page"' in shown["text"]
 
 
+@pytest.mark.host
 async def test_the_dashboard_shows_nothing_to_strangers(world: World) -> None:
     base = f"http://127.0.0.1:{world.bot.dashboard_port}"
     async with aiohttp.ClientSession(base) as stranger:

@@ -53,6 +53,7 @@ async def test_forget_me(world: World) -> None:
     assert not re.search(r":621(?![0-9a-f])", stored)  # the id of a row may begin so
 
 
+@pytest.mark.host
 async def test_what_is_taken_back_is_not_recalled(world: World) -> None:
     group = 5062
     said = await world.qq.send_group(group, 631, "我喜欢帆布画", "小收")

@@ -1,9 +1,12 @@
 """A running AstrBot with the plugin, the people who chat with it, and what they do."""
 
 import asyncio
+import compileall
 import contextlib
+import importlib.util
 import os
 import re
+import shutil
 import signal
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -14,6 +17,7 @@ from typing import Any
 import aiohttp
 
 from tests.instruments.dev import release
+from tests.instruments.dev.steps import ROOT
 
 from .extractor import extract, is_extraction
 from .harness import (
@@ -90,6 +94,24 @@ class World:
         await self.bot.restart(sig)
         await self.reconnect()
 
+    @contextlib.asynccontextmanager
+    async def told(self, **settings: Any) -> AsyncIterator[None]:
+        """The owner saves other settings, for a while."""
+        before = await self.bot.plugin_config(PLUGIN)
+        await self.bot.save_plugin_config(PLUGIN, settings)
+        try:
+            yield
+        finally:
+            await self.bot.save_plugin_config(PLUGIN, {name: before[name] for name in settings})
+            await self.ready()
+
+    @contextlib.asynccontextmanager
+    async def absent(self) -> AsyncIterator[None]:
+        """The plugin is switched off, for a while: nobody else has its files."""
+        await self.bot.set_plugin_enabled(PLUGIN, False)
+        yield
+        await self.bot.set_plugin_enabled(PLUGIN, True)
+
     async def status(self) -> str:
         """What the admin is told about the memory."""
         return await self.qq.ask_private(ADMIN_ID, "/memory status")
@@ -132,6 +154,21 @@ def injected(call: ChatCall) -> str:
     return "\n".join(call.last_user_parts[1:])
 
 
+def installed(plugins: Path) -> Path:
+    """The plugin, with bytecode: AstrBot may write none and would compile it at every start."""
+    target = release.install(plugins)
+    for name in ("graph_memory", "webui"):
+        compileall.compile_dir(ROOT / name, quiet=1)  # what has changed, once for all scenes
+    for source in (path for path in release.runtime_files() if path.suffix == ".py"):
+        compiled = Path(importlib.util.cache_from_source(ROOT / source))
+        if compiled.exists():
+            copy = Path(importlib.util.cache_from_source(target / source))
+            copy.parent.mkdir(exist_ok=True)
+            shutil.copyfile(compiled, copy)
+            shutil.copystat(ROOT / source, target / source)  # it holds for this very time
+    return target
+
+
 @contextlib.asynccontextmanager
 async def living(root: Path, *, install: bool = True, **more: Any) -> AsyncIterator[World]:
     """A world of one's own.
@@ -154,7 +191,7 @@ async def living(root: Path, *, install: bool = True, **more: Any) -> AsyncItera
         bot = AstrBotInstance(
             root,
             llm,
-            plugins=[*([release.install] if install else []), *more.pop("plugins", [])],
+            plugins=[*([installed] if install else []), *more.pop("plugins", [])],
             plugin_configs={PLUGIN: settings},
             **{"python": PYTHON} | more,
         )

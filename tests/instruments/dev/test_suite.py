@@ -29,6 +29,12 @@ def test_a_report_is_counted(tmp_path, counts, code, expected):
     assert suite.count(report, code) == expected
 
 
+def test_marked_modules_are_found():
+    assert [Path(path).parent.name for path in suite.marked("host")].count("e2e") > 5
+    assert {Path(path).parent.name for path in suite.marked("browser")} == {"browser"}
+    assert str(suite.TESTS / "scope" / "test_destruction.py") in suite.marked("slow")
+
+
 def test_all_parts_run_and_one_failure_fails_the_whole(monkeypatch, capsys, tmp_path):
     def broken(_: Environment) -> Outcome:
         """Fails."""
