@@ -84,6 +84,7 @@ class World:
                 lead=lead.lines,
                 records=lead.records,
                 profile=not lead.has_profile,
+                message=said.id,
             ),
         )
         self.later(20)

@@ -101,6 +101,7 @@ async def remind(host: Host, memory: MemoryService, event: Any, request: Any) ->
             lead=lead.lines,
             records=lead.records,
             profile=not lead.has_profile,
+            message=message.id if message else 0,
         ),
     )
     if recall.block:

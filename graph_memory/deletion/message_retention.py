@@ -114,7 +114,7 @@ def _thin(db: sqlite3.Connection, going: dict[int, int], tell: Tell) -> None:
     delete_messages(db, going)
     note(db, THINNED, str(max(_number(db, THINNED), *going.values())))
     note(db, THINNED_COUNT, str(_number(db, THINNED_COUNT) + len(going)))
-    tell(Erased(tuple(going)))
+    tell(Erased(tuple(going), is_aged=True))
 
 
 def _number(db: sqlite3.Connection, key: str) -> int:

@@ -97,10 +97,14 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class Erased:
-    """That messages are gone for good, and the presence of ``user`` with them, if any."""
+    """That messages are gone for good, and the presence of ``user`` with them, if any.
+
+    ``is_aged``: for their age only, as nobody asked for it.
+    """
 
     messages: tuple[int, ...]
     user: str = ""
+    is_aged: bool = False
 
 
 @dataclass(frozen=True, slots=True)

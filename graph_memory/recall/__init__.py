@@ -14,7 +14,6 @@ from .query import RecallOptions as RecallOptions
 from .recaller import EMBEDDING_SHARE as EMBEDDING_SHARE
 from .recaller import Recall as Recall
 from .recaller import Recaller as Recaller
-from .recaller import TracedCandidate as TracedCandidate
 from .render import CLOSE as CLOSE
 from .render import OPEN as OPEN
 from .render import Item as Item
@@ -23,4 +22,5 @@ from .render import language_of as language_of
 from .render import without_name as without_name
 from .render import wording as wording
 from .selection import Reason as Reason
+from .traces import TracedCandidate as TracedCandidate
 from .visible import VisibleSet as VisibleSet

@@ -73,6 +73,9 @@ class PeriodSummaries:
         if session is not None:
             del self._sessions[session][id]
 
+    def has(self, id: str) -> bool:
+        return id in self._places
+
     def get(self, id: str, views: Mapping[str, View]) -> Episode | None:
         """A visible record."""
         record = self._sessions.get(self._places.get(id, ""), {}).get(id)
@@ -336,6 +339,11 @@ class Index:
 
     def visible(self, views: Mapping[str, View]) -> VisibleSet:
         return self._visible_sets.of(views)
+
+    @property
+    def newest(self) -> int:
+        """Id of the message that came last, or 0 if it is not delivered yet."""
+        return max(0, next(reversed(self.messages), 0))
 
     def message(self, id: int) -> Message | None:
         number = self.documents.number(message_key(id))

@@ -198,6 +198,7 @@ class RecallOptions:
         lead: First lines of the block, safe in the fence.
         records: More of them, which stand beside memories only.
         profile: Whether what is known about the asker is preferred.
+        message: Id of the message that asks; 0 if it is not stored, ``None`` if it is none.
     """
 
     limit: int = 0
@@ -210,6 +211,7 @@ class RecallOptions:
     lead: Sequence[str] = ()
     records: Sequence[str] = ()
     profile: bool = True
+    message: int | None = None
 
 
 def asks(text: str) -> bool:

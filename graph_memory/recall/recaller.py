@@ -6,11 +6,11 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections import Counter, OrderedDict, deque
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cache, partial
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from ..context import Context
 from ..errors import ClosedError, EmbeddingError, ExtractionError, RerankError, brief
@@ -30,6 +30,7 @@ from .ranking import SIGNALS, Ranking, SearchContext, rank, reranked
 from .render import Item, Renderer, framed, is_told, preamble, wording
 from .selection import Reason, Selection, select
 from .small_talk import is_small_talk
+from .traces import Trace, TracedCandidate, TraceFile, Traces, reread
 from .visible import ViewCache, VisibleSet
 
 logger = logging.getLogger("graph_memory.recall")
@@ -56,83 +57,6 @@ _REWRITE = (
     "Rewrite the last line as one self-contained search query for a memory of earlier "
     "chats: resolve pronouns, keep names, numbers and language. Answer with the query only."
 )
-KEPT = 8
-"""Traces kept of each circle."""
-CIRCLES = 200
-"""Circles of which traces are kept; the one silent longest goes first."""
-
-
-class TracedCandidate(NamedTuple):
-    """A candidate (``ranking.Candidate``) and why it was ``dropped``, if it was."""
-
-    id: str
-    text: str
-    score: float
-    evidence: float
-    signals: dict[str, float]
-    dropped: Reason | None
-
-
-@dataclass(frozen=True, slots=True)
-class Trace:
-    """One recall and how it came about.
-
-    Attributes:
-        named: Nodes that the query names, with the name.
-        visible: How many documents the asker may be reminded of.
-        embedded: Whether the meaning of the query was known in time.
-        weigh: Makes ``candidates``, which few traces are asked for.
-        timing: Milliseconds by step.
-    """
-
-    asker: Asker
-    at: float
-    query: str = ""
-    named: dict[str, str] = field(default_factory=dict)
-    visible: int = 0
-    embedded: bool = False
-    weigh: Callable[[], tuple[TracedCandidate, ...]] = tuple
-    block: str = ""
-    timing: dict[str, float] = field(default_factory=dict)
-    problem: str = ""
-
-    @property
-    def candidates(self) -> tuple[TracedCandidate, ...]:
-        """What was weighed, best first; only what the asker may see."""
-        return self.weigh()
-
-
-class Traces:
-    """The last traces of each circle."""
-
-    def __init__(self) -> None:
-        self._circles: OrderedDict[str, deque[Trace]] = OrderedDict()
-        self._listeners: list[Callable[[], None]] = []
-
-    def listen(self, listener: Callable[[], None]) -> None:
-        """Have ``listener`` called when there is another one."""
-        self._listeners.append(listener)
-
-    def add(self, trace: Trace) -> None:
-        kept = self._circles.setdefault(trace.asker.circle, deque(maxlen=KEPT))
-        kept.append(trace)
-        self._circles.move_to_end(trace.asker.circle)
-        while len(self._circles) > CIRCLES:
-            self._circles.popitem(last=False)
-        for listener in self._listeners:
-            listener()
-
-    def of(self, circle: str) -> list[Trace]:
-        """Traces of a circle, newest first."""
-        return list(reversed(self._circles.get(circle, ())))
-
-    def recent(self) -> list[Trace]:
-        """Traces of all circles, newest first."""
-        kept = (trace for traces in self._circles.values() for trace in traces)
-        return sorted(kept, key=lambda trace: trace.at, reverse=True)
-
-    def clear(self) -> None:
-        self._circles.clear()
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +129,7 @@ def search(
         cache(partial(_weighed, ranking, selection)),
         block,
         {"search": round((time.perf_counter() - started) * 1000, 3)},
+        newest=index.newest,
     )
     return Recall(items, block, trace)
 
@@ -240,6 +165,14 @@ def _weighed(ranking: Ranking, selection: Selection) -> tuple[TracedCandidate, .
         )
         for each in ranking.candidates
     )
+
+
+def _noted(trace: Trace, message: int | None) -> Trace:
+    """A trace with the message that asked, or without its words if that is not stored."""
+    if not message:
+        return trace if message is None else replace(trace, query="")
+    newest = max(trace.newest, message) if trace.newest else 0
+    return replace(trace, message=message, newest=newest)
 
 
 def explain(index: Index, visible: VisibleSet, trace: Trace) -> Explanation:
@@ -294,6 +227,7 @@ class Recaller:
         self._embedder: Embedder | None = None
         self._expected: set[asyncio.Future[Any]] = set()
         self.traces = Traces()
+        self._file = TraceFile(context, self.traces, self._sync)
         self._troubles = LogOnce(logger)
         self.breaker = Breaker("the language model that rewrites queries")
         self.reranker: Reranker | None = None
@@ -324,6 +258,7 @@ class Recaller:
         """Begin to build the index, in the background."""
         self._views.learn(await self._context.journal.read(lambda rows: list(rows.scan(Session))))
         self._sync.start()
+        await self._file.load()
 
     def use(self, embedder: Embedder | None) -> None:
         """Use another embedder, or none; documents are embedded in the background."""
@@ -338,7 +273,7 @@ class Recaller:
             self._sync.take(event)
         if isinstance(event, Erased):
             forget()
-            self.traces.clear()
+        self._file.follow(event)
 
     def visible(self, asker: Asker) -> Mapping[str, View]:
         """What an asker may see, by Session id."""
@@ -356,6 +291,15 @@ class Recaller:
         else:
             return None
         return await self.inspect(asker, lambda index, visible: explain(index, visible, trace))
+
+    async def retrace(self, trace: Trace) -> Trace:
+        """A trace as far as what was weighed is still there; for the owner.
+
+        Raises:
+            ClosedError: Recall is closed.
+        """
+        views = self._views.everything(trace.asker)
+        return await self._sync.run(reread, self._sync.index, views, trace)
 
     async def likeness(self, messages: list[int], facts: list[str]) -> dict[str, float]:
         """Cosine of each fact with the nearest of some messages, visible or not."""
@@ -381,6 +325,7 @@ class Recaller:
 
     async def close(self) -> None:
         """Stop the background work."""
+        await self._file.close()
         await self._sync.close()
         self.traces.clear()
 
@@ -405,7 +350,7 @@ class Recaller:
         previous = options.previous if self._goes_on(asker) else ""
         options = replace(options, budget=budget, brief=brief, previous=previous)
         found = await self._safely(asker, text, options)
-        self.traces.add(found.trace)
+        self.traces.add(_noted(found.trace, options.message))
         return found
 
     def _goes_on(self, asker: Asker) -> bool:

@@ -25,7 +25,8 @@ from graph_memory.learning.resolver import _Resolution
 from graph_memory.library import conversations, edits
 from graph_memory.model import Episode
 from graph_memory.privacy.redaction import disclosed
-from graph_memory.recall import Recaller, documents
+from graph_memory.recall import documents
+from graph_memory.recall.traces import Traces
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 from graph_memory.store import Rows
@@ -259,14 +260,7 @@ def lists_are_not_asked(bench: Bench) -> None:
 
 def traces_stay(bench: Bench) -> None:
     """What recall was asked is kept after a retraction."""
-    follow = Recaller.on_event
-
-    def on_event(self: Recaller, event: Any) -> None:
-        traces, self.traces = self.traces, type(self.traces)()
-        follow(self, event)
-        self.traces = traces
-
-    bench.set(Recaller, "on_event", on_event)
+    bench.set(Traces, "erase", lambda *_: False)
 
 
 def pages_are_not_masked(bench: Bench) -> None:

@@ -159,14 +159,16 @@ async def why(
     compared = None
     if trace and unscoped and wanted:
         compared = await memory.view_as.compare(trace.asker, trace.query)
-    candidates = trace.candidates if trace else []
+    told = await memory.recall.retrace(trace) if trace else None
+    candidates = told.candidates if told else []
     choices = await memory.view_as.choices()
     return visit.render(
         "why.html",
         recent=traces,
         people=dict(choices.people),
         groups=dict(choices.groups),
-        trace=trace,
+        chosen=trace,
+        trace=told,
         is_chosen=bool(chat),
         is_gone=bool(chat) and not wanted,
         told=[each for each in candidates if not each.dropped],

@@ -46,7 +46,7 @@ async def overview(memory: Memory, visit: Visit) -> Response:
         growth=await memory.conversations.growth(DAYS),
         tokens=memory.spending.daily(),
         recalls=[each.timing.get("total", 0.0) for each in recalls],
-        last=recalls[0] if recalls else None,
+        last=await memory.recall.retrace(recalls[0]) if recalls else None,
         newest=(await memory.library.browse(queries.FactFilter(limit=NEWEST))).items,
         known=await memory.library.overview(),
         forecast=forecast,
