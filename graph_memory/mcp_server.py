@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .commands.memory_commands import Commands
-from .commands.tools import CORRECT, TOOLS, Tool, Tools
+from .commands.tools import CORRECT, TOOLS, Tools
 from .errors import GraphMemoryError, NotFoundError
 from .locales import explain
 from .model import Session, Turn, session_of, user_id
@@ -61,14 +61,6 @@ class AgentTools:
         self._commands = Commands(memory)
         self._tools, self._turn = Tools(self._commands), turn
 
-    def schema(self, tool: Tool) -> dict[str, Any]:
-        """What a tool takes, as a JSON schema."""
-        texts = {
-            name: {"type": "string", "description": tool.about(self.language, name)}
-            for name in tool.arguments
-        }
-        return {"type": "object", "properties": texts, "required": list(tool.required)}
-
     async def use(self, name: str, given: Mapping[str, object]) -> str:
         """Do what a program asks for, which is hostile text.
 
@@ -100,7 +92,7 @@ def protocol(tools: AgentTools) -> Any:
             types.Tool(
                 name=tool.name,
                 description=tool.description(tools.language),
-                inputSchema=tools.schema(tool),
+                inputSchema=tool.schema(tools.language),
             )
             for tool in TOOLS
         ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
 from typing import Any, ClassVar, TypeVar
 
 from astrbot.api import FunctionTool
@@ -34,12 +34,8 @@ class MemoryTool(FunctionTool):  # type: ignore[misc]
     """
 
     def __init__(self, tool: Tool, language: str, use: Use) -> None:
-        properties = {
-            name: {"type": "string", "description": tool.about(language, name)}
-            for name in tool.arguments
-        }
-        schema = {"type": "object", "properties": properties, "required": list(tool.required)}
-        super().__init__(name=tool.name, description=tool.description(language), parameters=schema)
+        about, schema = tool.description(language), tool.schema(language)
+        super().__init__(name=tool.name, description=about, parameters=schema)
         self._use = use
 
     async def call(self, context: Any, **arguments: Any) -> str:
@@ -87,18 +83,20 @@ def is_command(event: Any, text: str, *, but: str | None = None) -> bool:
         but: Beginning of the modules whose commands do not count.
     """
     text = " ".join(text.split())
+    names = (name for module, _, name in _commands(event) if not (but and module.startswith(but)))
+    return any(text == name or text.startswith(f"{name} ") for name in names)
+
+
+def _commands(event: Any) -> Iterator[tuple[str, type, str]]:
+    """Module, kind of filter and name of all plugins' commands and groups of them."""
     handlers = star_handlers_registry.get_handlers_by_event_type(
         EventType.AdapterMessageEvent, plugins_name=event.plugins_name
     )
-    names = {
-        name
-        for handler in handlers
-        if but is None or not handler.handler_module_path.startswith(but)
-        for rule in handler.event_filters
-        if isinstance(rule, CommandFilter | CommandGroupFilter)
-        for name in rule.get_complete_command_names()
-    }
-    return any(text == name or text.startswith(f"{name} ") for name in names)
+    for handler in handlers:
+        for rule in handler.event_filters:
+            if isinstance(rule, CommandFilter | CommandGroupFilter):
+                for name in rule.get_complete_command_names():
+                    yield handler.handler_module_path, type(rule), name
 
 
 class Never(CustomFilter):  # type: ignore[misc]
@@ -165,15 +163,10 @@ def _straightened(event: Any, cfg: Any, groups: set[str], commands: set[str]) ->
 
 def _own(event: Any) -> tuple[set[str], set[str]]:
     """Names of this plugin's groups of commands, and of its commands, as they are now."""
-    handlers = star_handlers_registry.get_handlers_by_event_type(
-        EventType.AdapterMessageEvent, plugins_name=event.plugins_name
-    )
     names: dict[type, set[str]] = {CommandFilter: set(), CommandGroupFilter: set()}
-    for handler in handlers:
-        if handler.handler_module_path.startswith(PLUGIN):
-            for rule in handler.event_filters:
-                if isinstance(rule, CommandFilter | CommandGroupFilter):
-                    names[type(rule)].update(rule.get_complete_command_names())
+    for module, kind, name in _commands(event):
+        if module.startswith(PLUGIN):
+            names[kind].add(name)
     return names[CommandGroupFilter], names[CommandFilter]
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from ..errors import NotFoundError
 from ..graph import GraphState
@@ -43,6 +44,14 @@ class Tool:
     def about(self, language: str, argument: str) -> str:
         """What an argument is for."""
         return say(language, f"{self._key}_{argument}")
+
+    def schema(self, language: str) -> dict[str, Any]:
+        """What it takes, as a JSON schema."""
+        texts = {
+            name: {"type": "string", "description": self.about(language, name)}
+            for name in self.arguments
+        }
+        return {"type": "object", "properties": texts, "required": list(self.required)}
 
     @property
     def _key(self) -> str:

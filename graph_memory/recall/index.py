@@ -36,7 +36,7 @@ from ..privacy.scope import Rank, View, in_confidence, rank_of
 from ..text import clean_name, says_something
 from .documents import Document, Documents, Numbers, Source, VectorIndex, document, message_key
 from .lexical import InvertedIndex, NameIndex, index_terms, search_terms
-from .small_talk import is_small_talk
+from .query import is_small_talk
 from .visible import Citations, VisibleSet, VisibleSetCache
 from .weights import NEAR
 

@@ -27,14 +27,13 @@ from ..model import Change, Episode, Erased, Fact, Forgotten, Merge, Message, Na
 from ..store import Event, Journal, Rows
 from ..supervisor import NEVER, Supervisor
 from .conditions import EXAMPLES
-from .documents import VectorIndex, message_key
+from .documents import VectorIndex
 from .index import MAX_MESSAGES, Index
 
 logger = logging.getLogger("graph_memory.recall")
 
 P = ParamSpec("P")
 T = TypeVar("T")
-_Contents = tuple[str, str, str, bool]
 
 PIECE = 50
 """Rows, messages or events entered at a time: a question waits some three milliseconds."""
@@ -76,7 +75,6 @@ class IndexSync:
         )
         self._must_build = True
         self._was_begun = False
-        self._differing = 0
         self._events: deque[Event] = deque()
         self._arrived = asyncio.Event()
         self._stirred, self._overdue = 0.0, math.inf
@@ -117,11 +115,8 @@ class IndexSync:
         self._arrived.set()
         self._following.wake()
 
-    async def rebuild(self) -> int:
+    async def rebuild(self) -> None:
         """Build a new index from the journal while the old one answers.
-
-        Returns:
-            How many documents of the old one were wrong or missing.
 
         Raises:
             JournalError: The journal cannot be read; it is tried again.
@@ -132,7 +127,6 @@ class IndexSync:
             raise ClosedError("recall is closed")
         if self.problem:
             raise JournalError(self.problem)
-        return self._differing
 
     def use(self, embedder: Embedder | None) -> None:
         """Use another embedder, or none, for all documents."""
@@ -200,12 +194,8 @@ class IndexSync:
         await self._each(missed, partial(_enter, index))
         while self._events:
             await self._enter_some(self.index, index)
-        old, self.index = self.index, index
+        self.index = index
         self.use(self._embedder)
-        wrong: set[_Contents] = set()
-        for each in (old, index):
-            await self._each(each.documents.numbers(), partial(_compare, each, wrong))
-        self._differing = await self.run(_differing, wrong, old, index)
 
     async def _follow_while(self, build: Coroutine[Any, Any, None]) -> list[Event]:
         """Let the index in use follow during a build; returns the events for the new one."""
@@ -347,16 +337,3 @@ def _enter(index: Index, event: Event) -> None:
         index.put_message(event)
     elif isinstance(event, Erased):
         index.drop_messages(event.messages)
-
-
-def _compare(index: Index, wrong: set[_Contents], number: int) -> None:
-    """Enter a document, or take it out if another index has entered the same."""
-    item, is_muted = index.documents[number], bool(index.documents.muted.values[number])
-    wrong ^= {(item.key, item.text, item.session, is_muted)}
-
-
-def _differing(wrong: set[_Contents], index: Index, built: Index) -> int:
-    """Number of wrong documents, except old messages, of which it keeps more."""
-    oldest = min(built.messages, default=0)
-    aged = {message_key(id) for id in index.messages if id < oldest}
-    return len({key for key, *_ in wrong} - aged)

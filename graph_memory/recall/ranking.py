@@ -29,8 +29,16 @@ from .conditions import Topic, includes_all, requested
 from .documents import Document, Kind, Numbers, Source
 from .index import Index
 from .lexical import index_terms, is_character, search_terms
-from .query import Question, RecallOptions, Subquery, asks, predicates_of, recalls
-from .small_talk import is_small_talk, is_task
+from .query import (
+    Question,
+    RecallOptions,
+    Subquery,
+    asks,
+    is_small_talk,
+    is_task,
+    predicates_of,
+    recalls,
+)
 from .visible import Citation, VisibleSet
 from .weights import (
     ALIKE,

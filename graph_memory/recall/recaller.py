@@ -25,11 +25,10 @@ from .index import Index
 from .index_sync import IndexSync
 from .keyword import SIMILAR, SearchResult, find, in_model, keywords
 from .lexical import forget
-from .query import Question, RecallOptions, compose, split
+from .query import Question, RecallOptions, compose, is_small_talk, split
 from .ranking import SIGNALS, Ranking, SearchContext, rank, reranked
 from .render import Item, Renderer, framed, is_told, preamble, wording
 from .selection import Reason, Selection, select
-from .small_talk import is_small_talk
 from .traces import Trace, TracedCandidate, TraceFile, Traces, reread
 from .visible import ViewCache, VisibleSet
 
@@ -315,13 +314,9 @@ class Recaller:
         """Wait until the index reflects the journal and its vectors are complete."""
         await self._sync.settle()
 
-    async def rebuild(self) -> int:
-        """Build the index anew from the journal; returns how many documents were wrong.
-
-        Raises:
-            JournalError: The journal cannot be read.
-        """
-        return await self._sync.rebuild()
+    async def rebuild(self) -> None:
+        """Build the index anew from the journal, or raise ``JournalError``."""
+        await self._sync.rebuild()
 
     async def close(self) -> None:
         """Stop the background work."""

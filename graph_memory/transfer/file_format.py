@@ -171,12 +171,11 @@ def unpack(data: Data, number: int) -> Piece:
             case "message":
                 return _message(data)
             case "batch":
-                validate(_BatchLine, data)
-                return Claim(data["id"], data["session"], data["state"], data["at"])
+                return Claim(**_fields(Claim, data))
             case "presence":
-                validate(_PresenceLine, data)
-                _check_order(data["since"], data["until"])
-                return Presence(data["circle"], data["user"], data["since"], data["until"])
+                presence = Presence(**_fields(Presence, data))
+                _check_order(presence.since, presence.until)
+                return presence
             case "pause":
                 validate(_PauseLine, data)
                 _check_order(data["at"], data.get("until"))
@@ -185,6 +184,13 @@ def unpack(data: Data, number: int) -> Piece:
                 raise FormatError("is unknown", 0, "kind")
     except FormatError as error:
         raise error.at(number) from None
+
+
+def _fields(cls: type, data: Data) -> Data:
+    """The fields of a dataclass that a line holds."""
+    fields = {key: value for key, value in data.items() if key != "kind"}
+    validate(_model_of(cls), fields)
+    return fields
 
 
 def _check_order(since: float, until: float | None) -> None:
@@ -229,9 +235,9 @@ def _check_session(row: Session) -> None:
 
 
 def _message(data: Data) -> Message:
-    validate(_MessageLine, data)
-    to = tuple(Addressee(user, clean_name(name), quoted) for user, name, quoted in data["to"])
-    said = Message(**{key: data[key] for key in data if key not in ("kind", "to")}, to=to)
+    fields = _fields(Message, data)
+    to = tuple(Addressee(user, clean_name(name), quoted) for user, name, quoted in fields["to"])
+    said = Message(**fields | {"to": to})
     # Nothing that nobody sees comes in, not even as all that somebody once said.
     return dataclasses.replace(said, name=clean_name(said.name), text=clean(said.text) or "…")
 
@@ -267,6 +273,20 @@ _TYPES: dict[Any, Any] = {
 }
 _KEYS = ("id", "session", "sender", "ref", "subject", "object", "node", "entity", "user", "umo")
 """Fields that are ids."""
+_NUMBER_OF = Annotated[_Whole, Field(ge=1)]
+_TO = Annotated[tuple[Key, Text, _Whole | None], Field(strict=False)]
+_GIVEN: dict[type, dict[str, Any]] = {
+    Claim: {"id": _NUMBER_OF, "state": Literal["waiting", "learned", "dead"]},
+    Message: {
+        "id": _NUMBER_OF,
+        "text": Annotated[str, Field(min_length=1, max_length=MAX_MESSAGE), _STORABLE],
+        "batch": _Whole | None,
+        "to": Annotated[
+            list[Annotated[tuple[Key, Text, _Whole | None], Field(strict=False)]], _MANY
+        ],
+    },
+}
+"""Fields that are to be like something else than their annotation says."""
 
 
 class Strict(BaseModel):
@@ -277,12 +297,13 @@ class Strict(BaseModel):
 
 @cache
 def _model_of(cls: type) -> type[Strict]:
-    """What the fields of a kind of row have to be like, by their annotations."""
-    hints = typing.get_type_hints(cls)
+    """What the fields of a dataclass have to be like, by their annotations."""
+    hints = {name: _TYPES.get(hint) for name, hint in typing.get_type_hints(cls).items()}
+    types = {**hints, **dict.fromkeys(_KEYS, Key), **_GIVEN.get(cls, {})}
     names = [field.name for field in dataclasses.fields(cls)]
-    fields: dict[str, Any] = {
-        name: (Key if name in _KEYS else _TYPES[hints[name]], ...) for name in names
-    }
+    fields: dict[str, Any] = {name: (types[name], ...) for name in names}
+    if cls is Message:  # files of before have no such field
+        fields["confided"] = bool, False
     return create_model(cls.__name__, __base__=Strict, **fields)
 
 
@@ -292,42 +313,12 @@ class _RowLine(Strict):
     data: dict[str, Any]
 
 
-class _BatchLine(Strict):
-    kind: str
-    id: Annotated[_Whole, Field(ge=1)]
-    session: Key
-    state: Literal["waiting", "learned", "dead"]
-    at: _Number
-
-
-class _PresenceLine(Strict):
-    kind: str
-    circle: Text
-    user: Key
-    since: _Number
-    until: _Number | None
-
-
 class _PauseLine(Strict):
     kind: str
     of: Literal["user", "circle"]
     id: Key
     at: _Number
     until: _Number | None = None
-
-
-class _MessageLine(Strict):
-    kind: str
-    id: Annotated[_Whole, Field(ge=1)]
-    session: Key
-    sender: Key
-    name: Text
-    text: Annotated[str, Field(min_length=1, max_length=MAX_MESSAGE), _STORABLE]
-    at: _Number
-    ref: Key
-    batch: _Whole | None
-    to: Annotated[list[Annotated[tuple[Key, Text, _Whole | None], Field(strict=False)]], _MANY]
-    confided: bool = False
 
 
 def validate(model: type[BaseModel], data: Any) -> Any:

@@ -1,7 +1,7 @@
 import pytest
 
 from graph_memory.model import asker_of
-from graph_memory.recall.small_talk import is_small_talk, is_task
+from graph_memory.recall.query import is_small_talk, is_task
 from graph_memory.recall.weights import BRIEF
 from tests.cases import rows
 
