@@ -126,10 +126,13 @@ class Journal:
         def save(name: str) -> None:
             copies.save(self.path, name, self._now())
 
-        db = open_to_write(self.path, lambda db: migrate(db, self.path, save))
+        def prepare(db: sqlite3.Connection) -> None:
+            migrate(db, self.path, save)
+            if self.replica:
+                self.replica.attach(db)
+
+        db = open_to_write(self.path, prepare)
         self._watch.check(db)
-        if self.replica:
-            self.replica.attach(db)
         return open_tables(db)
 
     async def close(self) -> None:

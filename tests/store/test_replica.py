@@ -17,6 +17,8 @@ from graph_memory.model import Change, Elsewhere, Erased, Fact, Message, Session
 from graph_memory.store import Draft, Journal, Rows
 from graph_memory.store import journal as store_journal
 from graph_memory.store import postgres as postgres_tables
+from graph_memory.store.postgres import Item
+from graph_memory.store.replica import Replica
 from graph_memory.text import text_hash
 from tests.makers import T0, fact, group, holding, private, user
 from tests.postgres import Postgres, content
@@ -192,15 +194,24 @@ async def test_what_waits_survives_a_restart(bots: Bots, postgres: Postgres) -> 
 
 
 async def lose_answers(bots: Bots, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What is stored of three lines, if the answers to two commits are lost."""
+    """What is stored of three lines, if the answers to two of their commits are lost."""
     one = await bots.start("one")
-    commit, lost = postgres_tables.Step.commit, [True, False, True]
+    commit, publish = postgres_tables.Step.commit, postgres_tables.Step.publish
+    lost, delivering = [True, False, True], set[postgres_tables.Step]()
+
+    def publish_and_note(
+        step: postgres_tables.Step, items: list[Item], numbers: dict[str, int]
+    ) -> tuple[int, str]:
+        if any(place == "message" for place, *_ in items):
+            delivering.add(step)
+        return publish(step, items, numbers)
 
     def commit_and_lose(step: postgres_tables.Step) -> None:
         commit(step)
-        if lost and lost.pop():
+        if step in delivering and lost and lost.pop():
             raise psycopg.OperationalError("the connection is gone")
 
+    monkeypatch.setattr(postgres_tables.Step, "publish", publish_and_note)
     monkeypatch.setattr(postgres_tables.Step, "commit", commit_and_lose)
     monkeypatch.setattr(postgres_tables, "PAUSE", 0.0)
     for number in range(3):
@@ -365,6 +376,17 @@ def _drop_some(rest: int) -> Callable[..., None]:
 def _learn(number: int) -> Callable[[Rows], Draft]:
     made = fact(HOME, ZHANG, ZHANG, f"喜欢 {number % 5}", at=T0 + number)
     return lambda _rows: Draft("learn", "learned", [made])
+
+
+async def test_a_disk_that_fills_up_as_it_opens_is_worth_another_try(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def attach(*_: object) -> None:
+        raise sqlite3.OperationalError("database or disk is full")
+
+    monkeypatch.setattr(Replica, "attach", attach)
+    with pytest.raises(JournalError, match="full"):
+        await Journal.open(tmp_path / "journal.sqlite3", server="host=127.0.0.1")
 
 
 async def test_a_schema_that_is_not_there_is_no_other_memory(bots: Bots) -> None:

@@ -12,11 +12,13 @@ from datetime import UTC
 from multiprocessing.connection import Connection
 from pathlib import Path
 
+from graph_memory.deletion.forget_me import Outcome
 from graph_memory.embedding import CachedEmbedder  # noqa: F401  (imported by the fork's parent)
-from graph_memory.errors import GraphMemoryError
+from graph_memory.errors import DamagedError, GraphMemoryError, StorageError
 from graph_memory.inference.ports import Answer
 from graph_memory.model import Turn, asker_of
 from graph_memory.service import MemoryService
+from graph_memory.settings import Settings
 from graph_memory.store import journal, leases, postgres, replica
 
 from ...makers import group, user
@@ -113,13 +115,7 @@ class Bot:
         """Talk until killed, or bring everything to its end."""
         order = self._order
         settings = replace(SETTINGS, shared_journal=order.dsn, buffer_timeout=2)
-        memory = await MemoryService.open(
-            order.directory,
-            settings,
-            zone=UTC,
-            model=CountedModel(self._rng, self._pipe),
-            now=lambda: time.time() + order.ahead,
-        )
+        memory = await self._open(settings)
         self._pipe.send(("open", os.getpid()))
         if order.is_ending:
             await self._end(memory)
@@ -127,6 +123,21 @@ class Bot:
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._talk(memory))
             tasks.create_task(self._obey(memory))
+
+    async def _open(self, settings: Settings) -> MemoryService:
+        while True:
+            try:
+                return await MemoryService.open(
+                    self._order.directory,
+                    settings,
+                    zone=UTC,
+                    model=CountedModel(self._rng, self._pipe),
+                    now=lambda: time.time() + self._order.ahead,
+                )
+            except DamagedError:
+                raise
+            except StorageError:  # the disk is full
+                await asyncio.sleep(0.2)
 
     async def _talk(self, memory: MemoryService) -> None:
         resend = list(self._order.resend)
@@ -137,9 +148,12 @@ class Bot:
             self._pipe.send(("sent", said))
             began = time.monotonic()
             turn = Turn(line.session, line.sender, line.account, line.text, ref=reference(said))
-            heard = await memory.learning.hear(turn)
+            try:
+                assert await memory.learning.hear(turn)
+            except StorageError:  # the disk is full: nothing was promised
+                await asyncio.sleep(0.1)
+                continue
             self._pipe.send(("acknowledged", (said, time.monotonic() - began)))
-            assert heard
             if self._rng.random() < 0.1:
                 asker = asker_of(line.session, line.sender)
                 await memory.recall.remind(asker, line.text)
@@ -155,10 +169,12 @@ class Bot:
                     while not (memory.journal.replica and memory.journal.replica.ahead):
                         await asyncio.sleep(0.02)  # else it cannot know that its clock is wrong
                     trace = f"{GONE}{self._order.number}x{self._order.round}"
-                    await memory.learning.hear(Turn(LEFT, LEAVER, "走的人", f"我是{trace}"))
+                    with suppress(StorageError):
+                        await memory.learning.hear(Turn(LEFT, LEAVER, "走的人", f"我是{trace}"))
                     self._pipe.send(("traced", None))
                 case "forget":
-                    await memory.forget_me.forget(LEAVER)
+                    while await memory.forget_me.forget(LEAVER) is Outcome.NOTED:
+                        await asyncio.sleep(0.2)
                     self._pipe.send(("forgotten", None))
 
     async def _end(self, memory: MemoryService) -> None:

@@ -15,7 +15,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
-from contextlib import closing
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
@@ -23,7 +23,9 @@ from pathlib import Path
 from typing import Any
 
 import psycopg
+import pytest
 
+from ...disks import Disk, small_disk
 from ...postgres import Postgres, content
 from . import bot
 from .bot import GONE, Order
@@ -35,7 +37,7 @@ SAFE = "-c fsync=off -c max_connections=60"
 """Committed is what the server's processes survive; power cuts are PostgreSQL's own affair."""
 FAULTS = {
     "bot killed": 8, "bot stopped": 5, "server stopped": 3, "backends ended": 4, "cut": 4,
-    "held up": 3, "deaf": 2, "answer lost": 6, "set back": 3,
+    "held up": 3, "deaf": 2, "answer lost": 6, "set back": 3, "disk full": 4,
 }  # fmt: skip
 SET_BACK = 4
 """How often the server may lose what it had: what other bots learned goes with it."""
@@ -78,7 +80,9 @@ class _Process:
 
     def __init__(self, campaign: "Campaign", number: int) -> None:
         self.directory = campaign.folder / f"bot{number}"
-        self.directory.mkdir()
+        self.disk: Disk | None = None
+        with suppress(pytest.skip.Exception):  # where a disk may be mounted
+            self.disk = campaign.disks.enter_context(small_disk(self.directory, "128m"))
         self.number, self.round = number, 0
         self.is_tracing = False
         self.stops = 0.0
@@ -153,6 +157,7 @@ class Campaign:
         self.rng, self.without = random.Random(seed), without
         self.toll, self.ledger = Toll(), Ledger()
         self.folder = Path(tempfile.mkdtemp(prefix="chaos-shared-"))
+        self.disks = ExitStack()
         self.context = spawner()
         self.postgres = Postgres(SAFE)
         self.proxy = Proxy(self.postgres.port)
@@ -186,9 +191,11 @@ class Campaign:
                 each.kill()
             self.proxy.close()
             self.postgres.remove()
-        if self.toll.problems:
-            self.toll.problems.append(f"the data directories are kept: {self.folder}")
-        else:
+            if self.toll.problems:
+                kept = f"{self.folder}-kept"
+                shutil.copytree(self.folder, kept)
+                self.toll.problems.append(f"the data directories are kept: {kept}")
+            self.disks.close()
             shutil.rmtree(self.folder)
         return self.toll
 
@@ -274,6 +281,17 @@ class Campaign:
                 proxy.cut()
             case "answer lost":
                 proxy.loses_answer = True
+            case "disk full":
+                if victim.disk is None:
+                    return
+                victim.disk.fill()
+                self._listen(rng.uniform(0.3, 2.0))
+                if rng.random() < 0.3:
+                    victim.kill()
+                    victim.start()
+                    self.toll.wasted += 2
+                    self._listen(rng.uniform(0.3, 2.0))
+                victim.disk.free()
             case "set back":
                 if not self._saved or self._backs == SET_BACK:
                     return
