@@ -270,14 +270,28 @@ async def test_a_fact_is_corrected_and_its_words_are_opened(visit: Opener) -> No
 
 async def test_whom_a_name_may_mean_is_listed_while_it_is_typed(visit: Opener) -> None:
     page = (await visit(at="/memories/new")).page
+    keyboard, picks = page.keyboard, page.locator("#about-picks")
     await page.select_option("#session", PRIVATE.id)
-    await page.fill("#about", "小")
-    picks = page.locator("#about-picks")
-    await expect(picks).to_contain_text("新的：小")
-    await page.fill("#about", "小红")
-    await expect(picks).to_contain_text("新的：小红")
-    await expect(picks).to_contain_text("别的聊天里的")
-    await picks.locator("label", has_text=HONG).click()
+    field = page.get_by_role("combobox", name="关于")
+    options = page.locator("#about-list:not([hidden]) > li")
+    await field.fill("xh")
+    await expect(options.filter(has_text="小红").first).to_be_visible()
+    await expect(options.last).to_have_text("新的：xh")
+    await keyboard.press("Escape")
+    await expect(options).to_have_count(0)
+    await field.fill("小红")
+    await expect(options.last).to_have_text("新的：小红")
+    await keyboard.press("ArrowDown")
+    await expect(field).to_have_attribute("aria-activedescendant", "about-list-0")
+    place = await options.evaluate_all(
+        "(rows) => rows.findIndex((row) => /别的聊天/.test(row.textContent))"
+    )
+    for _ in range(place):
+        await keyboard.press("ArrowDown")
+    await keyboard.press("Enter")
+    await expect(options).to_have_count(0)
+    await expect(picks.locator("li:visible")).to_have_count(1)
+    await expect(picks.locator("li:visible")).to_contain_text("别的聊天里的")
     await page.fill("#statement", "小红会弹琴")
     await page.get_by_role("button", name="保存").click()
     await expect(page.locator(".memory-statement")).to_contain_text("小红会弹琴")
