@@ -13,12 +13,20 @@ from .makers import T0, Clock
 from .world import World, living, opened
 
 pytest_plugins = ["tests.postgres"]
+LONG = ("test_everywhere", "test_packaging", "test_proactive", "test_trouble", "test_demo")
+"""Modules that take minutes."""
 
 # Timing belongs to the benchmark: on a busy machine a slow draw is not a defect.
 settings.register_profile(
     "default", deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=60
 )
 settings.load_profile("default")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What takes longest comes first, so that no worker waits for another one in the end."""
+    items.sort(key=lambda item: item.path.stem not in LONG)
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ from webui import WebServer
 if TYPE_CHECKING:
     from playwright.async_api import Browser, FrameLocator, Page
 
-pytestmark = pytest.mark.asyncio(loop_scope="package")
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="package")]
 VIEW = Path(__file__).resolve().parents[2] / "pages/memory"
 HEADERS = {"Access-Control-Allow-Origin": "*", "Cross-Origin-Resource-Policy": "cross-origin"}
 AROUND = """<!doctype html><link rel="icon" href="data:,"><title>AstrBot</title>

@@ -24,23 +24,6 @@ async def test_mine_forget_undo(world: World) -> None:
     assert "没有编号" in await world.qq.ask_private(401, "/memory forget 99")
 
 
-async def test_others_facts_are_the_admins_to_forget(world: World) -> None:
-    group = 5041
-    await world.say_in(group, 411, "我喜欢古筝", "小二")
-    await world.say_in(group, 412, "好听", "小三")
-    await world.learn()
-    found = await world.qq.ask_group(group, 412, "/memory search 小二 古筝", at_bot=False)
-    number = next(line.split(".")[0] for line in found.splitlines() if "喜欢古筝" in line)
-    denied = await world.qq.ask_group(group, 412, f"/memory forget {number}", at_bot=False)
-    assert "不是你的" in denied
-    found = await world.qq.ask_group(group, ADMIN_ID, "/memory search 小二 古筝", at_bot=False)
-    number = next(line.split(".")[0] for line in found.splitlines() if "喜欢古筝" in line)
-    done = await world.qq.ask_group(group, ADMIN_ID, f"/memory forget {number}", at_bot=False)
-    assert "已忘掉" in done
-    mine = await world.qq.ask_group(group, 411, "/memory mine", at_bot=False)
-    assert "古筝" not in mine
-
-
 @pytest.mark.host
 async def test_remember_and_search(world: World) -> None:
     assert "记住了" in await world.qq.ask_private(421, "/memory remember 我对芒果过敏", "小四")
@@ -123,29 +106,6 @@ async def test_the_model_remembers_and_recalls_by_itself(world: World) -> None:
     await world.qq.ask_private(441, "/new")
     await world.qq.ask_private(441, "我喜欢什么电影？")
     assert "千与千寻" in "\n".join(world.asked("什么电影")[-1].tool_results)
-
-
-async def test_the_owner_says_who_and_what_is_one(world: World) -> None:
-    people = "/memory people"
-    await world.say(471, "我喜欢碧螺春", "小七")
-    await world.say(472, "我喜欢洞庭绿茶", "七号")
-    await world.learn()
-    merge = f"{people} merge 碧螺春 洞庭绿茶"
-    assert "权限" in await world.qq.ask_private(471, merge)
-    assert "合并了：碧螺春" in await world.qq.ask_private(ADMIN_ID, merge)
-    assert "本来就是同一个" in await world.qq.ask_private(ADMIN_ID, merge)
-    assert "碧螺春" in await world.qq.ask_private(ADMIN_ID, people)
-    assert "拆开了：碧螺春" in await world.qq.ask_private(ADMIN_ID, f"{people} split 碧螺春")
-
-    asked = "我最喜欢哪种茶，碧螺春吗？"
-    assert "小七喜欢碧螺春" not in injected(await world.say(472, asked))
-    linked = await world.qq.ask_private(ADMIN_ID, f"{people} link 471 472")
-    assert "关联了" in linked
-    assert "小七喜欢碧螺春" in injected(await world.say(472, asked))
-    assert "七号" in await world.qq.ask_private(ADMIN_ID, people)
-    await world.qq.ask_private(ADMIN_ID, f"{people} unlink 472")
-    assert "小七喜欢碧螺春" not in injected(await world.say(472, asked))
-    assert "还没有合并过" in await world.qq.ask_private(ADMIN_ID, people)
 
 
 async def test_a_backup_is_put_back_while_the_bot_runs(world: World) -> None:

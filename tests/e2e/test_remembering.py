@@ -70,15 +70,6 @@ async def test_full_buffer_is_learned_unasked(world: World) -> None:
     await wait_until(is_learned, 15, "the batch to be learned")
 
 
-async def test_remember_phrase_is_learned_at_once(world: World) -> None:
-    await world.say(132, "记住：我喜欢喝茉莉花茶", "小叶")
-
-    async def is_learned() -> bool:
-        return "茉莉花茶" in await world.qq.ask_private(132, "/memory mine")
-
-    await wait_until(is_learned, 15, "the batch to be learned")
-
-
 @pytest.mark.host
 async def test_neither_commands_nor_notices_nor_the_bot_are_kept(world: World) -> None:
     await world.qq.ask_private(133, "/memory search 秘密指令")
@@ -168,16 +159,6 @@ async def test_reload_by_saving_settings(world: World) -> None:
     await world.bot.reload_plugin(PLUGIN)
     await world.ready()
     assert "苏州" in injected(await world.say(161, "我住在哪个城市？"))
-
-
-async def test_disable_and_enable(world: World) -> None:
-    await world.say(162, "我擅长木工", "小木")
-    await world.learn()
-    await world.bot.set_plugin_enabled(PLUGIN, False)
-    assert injected(await world.say(162, "我擅长什么？")) == ""
-    await world.bot.set_plugin_enabled(PLUGIN, True)
-    await world.ready()
-    assert "木工" in injected(await world.say(162, "我擅长什么？"))
 
 
 @pytest.mark.host

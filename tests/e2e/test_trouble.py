@@ -167,31 +167,3 @@ async def test_without_a_graph_database(tmp_path: Path) -> None:
         assert "没有图谱" in told
         assert "kuzu 和 ladybug 都没能导入" in await world.status()
         assert "没有图谱" in await world.qq.ask_private(ADMIN_ID, "/memory doctor")
-
-
-async def test_groups_are_not_stored_when_turned_off(world: World) -> None:
-    async with world.told(enable_group_learning=False):
-        await world.say_in(5061, 651, "我喜欢围棋", "小黑")
-        assert "不记" in await world.qq.ask_group(
-            5061, 651, "/memory remember 我喜欢围棋", at_bot=False
-        )
-        await world.say(651, "我擅长象棋", "小黑")
-        await world.learn()
-        stored = b"".join(path.read_bytes() for path in world.data.glob("journal*"))
-        assert "象棋".encode() in stored
-        assert "围棋".encode() not in stored
-
-
-async def test_who_is_on_the_list_is_not_stored(world: World) -> None:
-    async with world.told(never_remember=["652", "*:GroupMessage:5063"]):
-        await world.say(652, "我喜欢斗草", "小灰")
-        await world.say_in(5062, 652, "我住在鞍山", "小灰")
-        await world.say_in(5063, 653, "我会拉二胡", "小棕")
-        assert "不记" in await world.qq.ask_private(652, "/memory remember 我怕狗")
-        await world.say_in(5062, 653, "我养了鹦鹉", "小棕")
-        await world.learn()
-        stored = b"".join(path.read_bytes() for path in world.data.glob("journal*"))
-        assert "鹦鹉".encode() in stored
-        assert not [word for word in ("斗草", "鞍山", "二胡", "怕狗") if word.encode() in stored]
-        assert "鹦鹉" in injected(await world.say(653, "我养了什么？"))
-        assert await world.qq.ask_private(ADMIN_ID, "/memory status")

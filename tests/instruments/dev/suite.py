@@ -110,7 +110,7 @@ def browser(environment: Environment) -> Outcome:
         ensure(CHROMIUM)
     except StepError as error:
         return Outcome(ok=not in_ci(), problem=str(error))
-    return pytest(environment, "browser", "browser", 15 * MINUTES, *marked("browser"))
+    return pytest(environment, "browser", "browser", 15 * MINUTES, *marked("browser"), workers=2)
 
 
 def e2e(environment: Environment) -> Outcome:
@@ -214,7 +214,8 @@ def pytest(
     report.unlink(missing_ok=True)
     command = [environment.python, "-m", "pytest", *(folders or ("tests",)), "-m", marks]
     command += ["-rs", "--durations=5", f"--junitxml={report}"]
-    command += ["-n", str(workers), "--dist", "loadfile"] if workers else []
+    if workers:
+        command += ["-n", str(workers), "--dist", "loadfile", "--no-loadscope-reorder"]
     code = _bounded([str(part) for part in command], timeout, env=env)
     if code is None:
         return Outcome(ok=False, problem=f"not finished after {timeout / MINUTES:.0f} minutes")
