@@ -144,38 +144,21 @@ async def test_the_learner_goes_by_the_owners_words(owned: World) -> None:
     assert "师父" in [json.loads(line).get("relation") for line in exported.splitlines()]
 
 
-@pytest.mark.parametrize(
-    ("account", "name", "said", "asked", "answer", "denial"),
-    [
-        (676, "小正", "我住在杭州", "我住在哪里？", "我记得小正住在杭州", "不对，我住在宁波"),
-        (
-            677,
-            "Bob",
-            "I live in Leeds",
-            "Where do I live?",
-            "Bob lives in Leeds",
-            "No, I live in York",
-        ),
-    ],
-)
-async def test_no_it_is(
-    owned: World, account: int, name: str, said: str, asked: str, answer: str, denial: str
-) -> None:
-    await owned.say(account, said, name)
+async def test_no_it_is(owned: World) -> None:
+    await owned.say(677, "我住在杭州", "小正")
     await owned.learn()
-    owned.llm.when(lambda call: asked in call.last_user_parts[0], answer)
-    await owned.qq.ask_private(account, "/new")
-    await owned.say(account, asked)
-    await owned.say(account, denial)
+    owned.llm.when(lambda call: "我住在哪里" in call.last_user_parts[0], "我记得小正住在杭州")
+    await owned.qq.ask_private(677, "/new")
+    await owned.say(677, "我住在哪里？")
+    await owned.say(677, "不对，我住在宁波")
     await owned.learn()
-    (old,), (new,) = (re.findall(r"(?:住在| in )(\w+)", text) for text in (said, denial))
-    mine = await owned.qq.ask_private(account, "/memory mine")
-    assert new in mine
-    assert old not in mine
+    mine = await owned.qq.ask_private(677, "/memory mine")
+    assert "宁波" in mine
+    assert "杭州" not in mine
     async with owned.page(KEY) as see:
-        page = await fact_page(see, answer[answer.index(name) :].replace(old, new))
+        page = await fact_page(see, "小正住在宁波")
         assert "听到“不对”，于是改成这条" in page
-        assert old in page
+        assert "杭州" in page
 
 
 async def test_later_in_english_and_without_circles(owned: World, clock: Path) -> None:

@@ -2,7 +2,6 @@
 
 import pytest
 
-from .harness import ToolCall
 from .world import World, injected
 
 pytestmark = [pytest.mark.e2e, pytest.mark.asyncio(loop_scope="session")]
@@ -43,17 +42,3 @@ async def test_a_group_is_told_in_private_to_those_who_were_there(world: World) 
     assert "婚礼" in injected(await world.say(321, "我打算五月办什么？"))
     assert "办婚礼" not in injected(await world.say(323, "小丁打算五月办什么？", "小己"))
     assert "办婚礼" not in injected(await world.say_in(5033, 321, "我打算五月办什么？"))
-
-
-async def test_the_recall_tool_is_bound_to_who_speaks(world: World) -> None:
-    await world.say(331, "我住在珠海的老街", "小庚")
-    await world.learn()
-
-    def look_up(call: object) -> object:
-        return ToolCall("memory_recall", {"query": "小庚住在哪里 珠海 老街"})
-
-    world.llm.when(lambda call: "查一下小庚" in call.last_user and not call.tool_results, look_up)
-    await world.qq.ask_private(332, "查一下小庚住哪里", "小辛")
-    assert "珠海" not in "\n".join(world.asked("查一下小庚")[-1].tool_results)
-    await world.qq.ask_private(331, "查一下小庚住哪里")
-    assert "珠海" in "\n".join(world.asked("查一下小庚")[-1].tool_results)

@@ -4,18 +4,15 @@ The model asks for streamed answers everywhere, as most people have it.
 """
 
 import re
-import time
 from collections.abc import AsyncIterator
-from datetime import datetime
 from typing import Any
-from zoneinfo import ZoneInfo
 
 import pytest
 import pytest_asyncio
 
 from .extractor import claims, is_extraction
 from .harness import ChatCall, OneBotClient, ToolCall, text_of, wait_until
-from .world import PLUGIN, World, injected, living
+from .world import World, injected, living
 
 pytestmark = [pytest.mark.e2e, pytest.mark.asyncio(loop_scope="module")]
 PARTS = ["records", "inner_state", "control_words", "proactive"]
@@ -177,40 +174,6 @@ async def test_a_stream_is_whole_before_it_is_sent(world: World) -> None:
     assert not world.asked("网页上聊")[-1].stream
 
 
-async def test_says_nothing_when_the_user_came_back_first(world: World) -> None:
-    when(world, "感冒", WISH % (10, "问问感冒好了没"))
-    await world.qq.ask_private(807, "我感冒了", "小七")
-    assert "感冒好了没" in await world.qq.ask_private(807, "/memory proactive")
-    due = time.time() + 12
-    await world.qq.ask_private(807, "已经好啦")
-    assert "没有" in await world.qq.ask_private(807, "/memory proactive")
-    # Somebody else's comes later and is spoken: by then this one was due.
-    when(world, "搬家", WISH % (10, "问问搬家累不累"))
-    world.llm.when(lambda call: ALONE in call.system, "搬完家累不累？")
-    await world.qq.ask_private(808, "今天搬家", "小八")
-    assert (await world.qq.next_message(user_id=808, timeout=LONG)).text == "搬完家累不累？"
-    await wait_until(lambda: time.time() > due, 20, "the time that was meant")
-    assert thought(world, "感冒好了没") == []
-    assert world.qq.drain(user_id=807) == []
-
-
-async def test_may_still_be_silent_and_can_be_cancelled(world: World) -> None:
-    when(world, "失恋", WISH % (10, "看看他好点没"))
-    when(world, "加班", WISH % (12, "催他下班"))
-    world.llm.when(lambda call: ALONE in call.system, "<SILENCE>")
-    await world.qq.ask_private(809, "我失恋了", "小九")
-    await world.qq.ask_private(810, "今天加班", "小十")
-    assert "已取消：催他下班" in await world.qq.ask_private(810, "/memory proactive cancel 1")
-    await wait_until(lambda: thought(world, "看看他好点没"), LONG, "the decision")
-
-    async def is_settled() -> bool:
-        return "没有" in await world.qq.ask_private(809, "/memory proactive")
-
-    await wait_until(is_settled, 20, "the end of it")
-    assert world.qq.drain(user_id=809) == []
-    assert thought(world, "催他下班") == []
-
-
 async def test_the_inner_state(world: World) -> None:
     world.llm.reset()
 
@@ -238,26 +201,6 @@ async def test_the_inner_state(world: World) -> None:
     for command in ("/memory inner", "/memory inner history"):
         assert "嘴硬心软" not in await world.qq.ask_private(811, command)
     await world.bot.delete_persona("proactive_lan")
-
-
-async def test_quiet_hours_hold(world: World) -> None:
-    await world.bot.save_plugin_config(PLUGIN, {"quiet_hours": around_now()})
-    await world.ready()
-    when(world, "值班", WISH % (10, "陪他值班"))
-    world.llm.when(lambda call: ALONE in call.system, "值班辛苦啦。")
-    await world.qq.ask_private(813, "今晚值班", "小丙")
-    due = time.time() + 11
-    await wait_until(lambda: time.time() > due, 20, "the time that was meant")
-    assert "陪他值班" in await world.qq.ask_private(813, "/memory proactive")
-    assert thought(world, "陪他值班") == []
-    await world.bot.save_plugin_config(PLUGIN, {"quiet_hours": ""})
-    assert (await world.qq.next_message(user_id=813, timeout=LONG)).text == "值班辛苦啦。"
-
-
-def around_now() -> str:
-    """Quiet hours that have begun and go on for a while."""
-    hour = datetime.now(ZoneInfo("Asia/Shanghai")).hour  # AstrBot's default
-    return f"{(hour - 1) % 24:02}:00-{(hour + 2) % 24:02}:00"
 
 
 @pytest.mark.host

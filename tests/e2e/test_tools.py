@@ -66,15 +66,3 @@ async def test_an_id_of_somebody_elses_memory_does_not_exist(world: World) -> No
     assert "芒果" not in looked
     assert "没有编号为 m:none 的记忆" in forgot
     assert "芒果" in await world.qq.ask_private(452, "/memory mine")
-
-
-async def test_correcting_by_command(world: World) -> None:
-    await world.say(454, "我住在杭州", "小十")
-    await world.learn()
-    mine = await world.qq.ask_private(454, "/memory mine")
-    number = next(line.split(".")[0] for line in mine.splitlines() if "杭州" in line)
-    told = await world.qq.ask_private(454, f"/记忆 更正 {number} 我住在苏州")
-    assert "已更正：我住在苏州" in told
-    mine = await world.qq.ask_private(454, "/memory mine")
-    assert "苏州" in mine
-    assert "杭州" not in mine

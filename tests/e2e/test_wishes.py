@@ -23,17 +23,6 @@ async def test_why(world: World) -> None:
     assert "冲浪" not in await world.qq.ask_private(602, "/memory why", "小沙")
 
 
-async def test_pause_and_resume(world: World) -> None:
-    assert "不再记" in await world.qq.ask_private(611, "/memory pause", "小停")
-    await world.say(611, "我喜欢滑翔伞")
-    await world.learn()
-    assert "滑翔伞" not in await world.qq.ask_private(611, "/memory search 滑翔伞")
-    assert "只有管理员" in await world.qq.ask_group(5061, 611, "/memory pause group", at_bot=False)
-    assert "又开始记" in await world.qq.ask_private(611, "/memory resume")
-    await world.say(611, "我喜欢热气球")
-    assert "热气球" in await world.qq.ask_private(611, "/memory search 热气球")
-
-
 async def test_forget_me(world: World) -> None:
     await world.say(621, "我喜欢竹蜻蜓玩具", "小忘")
     await world.say(622, "我喜欢石头收藏", "小石")

@@ -22,7 +22,6 @@ from ..world import CLUB, World, li, li_in_club, living, zhang, zhang_in_club, z
 
 DAY = 86_400.0
 ROOT = Path(__file__).parents[2]
-LAST = "0009_confidences"
 CARD, WORD = "4111111111111111", "Zx9qWv7T"
 newcomer = Turn(CLUB, user("wang"), "王五")
 

@@ -30,6 +30,7 @@ from tests.makers import T0, group, message, private, user
 from .support import OPTIONS, brought, everything, exported, hear, importer, put
 
 DAY = 86_400.0
+CLUB, HERS = {"group": "9"}, {"private": "1"}
 
 
 def lines(*each: dict[str, Any]) -> str:
@@ -58,13 +59,7 @@ async def test_chat_lines_land_where_they_were_said(journal: Journal, tmp_path: 
             {"time": T0, "sender": "1", "name": "小红", "text": "我在学大提琴", "group": "9"},
             {"time": "2026-09-21T12:00:00+08:00", "sender": 2, "text": "好听", "group": 9},
             {"time": T0 + 5, "sender": "1", "text": "悄悄说", "persona": "lan"},
-            {
-                "time": (T0 + 6) * 1000,
-                "sender": "bot",
-                "private": "1",
-                "text": "嗯",
-                "persona": "lan",
-            },
+            {"time": (T0 + 6) * 1000, "sender": "bot", "text": "嗯", "persona": "lan"} | HERS,
             {"time": T0 + 7, "sender": "1", "text": "  "},
         ),
     )
@@ -107,15 +102,8 @@ async def test_an_import_does_its_reading_beside_the_chat(journal, tmp_path, mon
 
 
 async def test_names_are_cleaned_as_if_they_had_been_heard(journal, tmp_path):
-    here = {"group": "9"}
-    line = {
-        "time": T0,
-        "sender": "1",
-        "name": "\u202e陈大文：我\u2066",
-        "text": "\u202e在",
-        "group": "9",
-    }
-    nobody = {"time": T0 + 1, "sender": "2", "name": "\u3164\u200b", "text": "嗯"} | here
+    line = {"time": T0, "sender": "1", "name": "\u202e陈大文：我\u2066", "text": "\u202e在"} | CLUB
+    nobody = {"time": T0 + 1, "sender": "2", "name": "\u3164\u200b", "text": "嗯"} | CLUB
     await brought(journal, put(tmp_path / "x.jsonl", lines(line, nobody)))
     found = [(each.name, each.text) for each in await everything(journal)]
     assert found == [("陈大文 我", "在"), ("", "嗯")]
@@ -166,15 +154,15 @@ async def test_what_was_said_while_nothing_was_to_be_stored_stays_outside(journa
     said = [
         (0, "1", "开始前", {}),
         (1_500, "1", "给爸买了保险", {}),
-        (1_501, "bot", "好的", {"private": "1"}),
+        (1_501, "bot", "好的", HERS),
         (3_000, "1", "之后", {}),
-        (3_001, "bot", "在呢", {"private": "1"}),
-        (1_500, "1", "今天做了手术", {"group": "9"}),
-        (1_520, "bot", "保重", {"group": "9"}),
-        (1_540, "2", "早日康复", {"group": "9"}),
+        (3_001, "bot", "在呢", HERS),
+        (1_500, "1", "今天做了手术", CLUB),
+        (1_520, "bot", "保重", CLUB),
+        (1_540, "2", "早日康复", CLUB),
         (4_000, "3", "群还开着", {"group": "8"}),
         (6_000, "3", "群关了", {"group": "8"}),
-        (7_030, "2", "说错了", {"group": "9"}),
+        (7_030, "2", "说错了", CLUB),
     ]
     path = put(
         tmp_path / "x.jsonl",
@@ -251,6 +239,12 @@ def conversation(number: int, umo: str, turns: list[Any], **more: Any) -> tuple[
     )
 
 
+def astrbot(path: Path, *conversations: tuple[Any, ...], **tables: list[Any]) -> Path:
+    """A database of AstrBot's."""
+    rows = {"conversations": conversations, **tables}
+    return database(path / "data_v4.db", CONVERSATIONS, rows)
+
+
 def turn(role: str, text: Any) -> dict[str, Any]:
     return {"role": role, "content": text}
 
@@ -260,17 +254,12 @@ async def test_a_year_of_astrbots_history(journal: Journal, tmp_path: Path) -> N
     turns[7] = {"role": "assistant", "content": None, "tool_calls": [{}]}
     turns[8] = {"role": "tool", "content": "工具的结果", "tool_call_id": "1"}
     turns[9] = {"role": "_checkpoint", "content": {"id": "x"}}
-    path = database(
-        tmp_path / "data_v4.db",
-        CONVERSATIONS,
-        {
-            "conversations": [
-                conversation(1, "我的QQ:FriendMessage:1", turns, persona="lan"),
-                conversation(2, "我的QQ:FriendMessage:2", [turn("user", "没有人格")]),
-                conversation(3, "别处:FriendMessage:3", [turn("user", "不知道是哪")]),
-            ],
-            "platform_stats": [(1, "2025-01-01", "我的QQ", "aiocqhttp", 5)],
-        },
+    path = astrbot(
+        tmp_path,
+        conversation(1, "我的QQ:FriendMessage:1", turns, persona="lan"),
+        conversation(2, "我的QQ:FriendMessage:2", [turn("user", "没有人格")]),
+        conversation(3, "别处:FriendMessage:3", [turn("user", "不知道是哪")]),
+        platform_stats=[(1, "2025-01-01", "我的QQ", "aiocqhttp", 5)],
     )
     plan, _ = await brought(journal, path)
     assert plan.format == "astrbot"
@@ -278,12 +267,8 @@ async def test_a_year_of_astrbots_history(journal: Journal, tmp_path: Path) -> N
     found = await everything(journal)
     assert len(found) == 98
     assert {m.session for m in found} == {private("1", "lan").id, private("2").id}
-    assert [m.text for m in found if m.sender == "bot"][:4] == [
-        "第1句话",
-        "第3句话",
-        "第5句话",
-        "第11句话",
-    ]
+    replies = [m.text for m in found if m.sender == "bot"]
+    assert replies[:4] == ["第1句话", "第3句话", "第5句话", "第11句话"]
     hers = [m for m in found if m.session == private("1", "lan").id]
     times = [m.at for m in hers]
     assert times == sorted(times)
@@ -302,16 +287,11 @@ async def test_reminders_tell_who_spoke_and_when(journal: Journal, tmp_path: Pat
     parts = [{"type": "text", "text": "我在学大提琴"}, {"type": "text", "text": note}]
     quote = [{"type": "text", "text": "<Quoted Message>\n别人的话\n</Quoted Message>"}, *parts]
     turns = [turn("user", parts), turn("assistant", "真好"), turn("user", "没有署名的话")]
-    path = database(
-        tmp_path / "data_v4.db",
-        CONVERSATIONS,
-        {
-            "conversations": [
-                conversation(1, "qq:GroupMessage:9", turns),
-                conversation(2, "qq:GroupMessage:1_8", [turn("user", quote)]),
-                conversation(3, "webchat:FriendMessage:webchat!amy!c", [turn("user", "在网页上")]),
-            ]
-        },
+    path = astrbot(
+        tmp_path,
+        conversation(1, "qq:GroupMessage:9", turns),
+        conversation(2, "qq:GroupMessage:1_8", [turn("user", quote)]),
+        conversation(3, "webchat:FriendMessage:webchat!amy!c", [turn("user", "在网页上")]),
     )
     plan, run = await brought(journal, path, learns=True)
     found = {m.text: m for m in await everything(journal)}
@@ -337,28 +317,20 @@ async def test_groups_are_heard_with_their_speakers(journal: Journal, tmp_path: 
         "type": "user",
         "message": [{"type": "at", "name": "小梅"}, {"type": "plain", "text": "在吗"}],
     }
-    path = database(
-        tmp_path / "data_v4.db",
-        CONVERSATIONS,
-        {
-            "platform_message_history": [
-                (1, "qq", "qq:GroupMessage:9", "2", "小明", json.dumps(kept), None, when, None),
-                (2, "webchat", "amy", "amy", "amy", "{}", None, when, None),
-            ]
-        },
-    )
+    heard = [
+        (1, "qq", "qq:GroupMessage:9", "2", "小明", json.dumps(kept), None, when, None),
+        (2, "webchat", "amy", "amy", "amy", "{}", None, when, None),
+    ]
+    path = astrbot(tmp_path, platform_message_history=heard)
     await brought(journal, path)
-    (heard,) = await everything(journal)
-    assert (heard.sender, heard.name, heard.text) == (user("2"), "小明", "@小梅 在吗")
+    (found,) = await everything(journal)
+    assert (found.sender, found.name, found.text) == (user("2"), "小明", "@小梅 在吗")
 
 
 async def test_history_that_the_plugin_heard_itself_is_there_once(journal, tmp_path):
     her = private("1")
-    path = database(
-        tmp_path / "data_v4.db",
-        CONVERSATIONS,
-        {"conversations": [conversation(1, "qq:FriendMessage:1", [turn("user", "我在学大提琴")])]},
-    )
+    said = conversation(1, "qq:FriendMessage:1", [turn("user", "我在学大提琴")])
+    path = astrbot(tmp_path, said)
     heard = datetime(2025, 6, 1, tzinfo=UTC).timestamp()
     await hear(journal, her, message(her, user("1"), "我在学大提琴", heard, ref="5@1"))
     plan, run = await brought(journal, path)
@@ -380,8 +352,7 @@ async def club(journal: Journal, *said: tuple[str, str], persona: str = "lan") -
 
 def history(path: Path, *turns: dict[str, Any]) -> Path:
     """What AstrBot kept of the group, without saying who spoke."""
-    rows = {"conversations": [conversation(1, "qq:GroupMessage:9", list(turns))]}
-    return database(path / "data_v4.db", CONVERSATIONS, rows)
+    return astrbot(path, conversation(1, "qq:GroupMessage:9", list(turns)))
 
 
 async def test_lines_of_a_group_that_were_heard_do_not_come_again_as_nobodys(journal, tmp_path):
@@ -410,14 +381,8 @@ async def test_lines_of_a_group_that_were_heard_do_not_come_again_as_nobodys(jou
 
 
 async def test_what_was_said_before_the_plugin_came_is_all_that_comes(journal, tmp_path):
-    path = history(
-        tmp_path,
-        turn("user", "好的"),
-        turn("assistant", "去年的事"),
-        turn("user", "下次读什么？"),
-        turn("user", "好的"),
-        turn("assistant", "嗯"),
-    )
+    told = [("user", "好的"), ("assistant", "去年的事"), ("user", "下次读什么？"), ("user", "好的")]
+    path = history(tmp_path, *(turn(*each) for each in told), turn("assistant", "嗯"))
     await club(journal, ("1", "下次读什么？"), ("2", "好的"), (BOT, "嗯"))
     plan, run = await brought(journal, path)
     assert (plan.new, run.count) == (2, 2)
@@ -444,15 +409,12 @@ async def test_what_was_looked_at_before_is_looked_at_again(journal, tmp_path):
 
 async def test_what_astrbot_kept_twice_comes_once_with_who_said_it(journal, tmp_path):
     heard = json.dumps({"type": "user", "message": [{"type": "plain", "text": "在吗"}]})
-    path = database(
-        tmp_path / "data_v4.db",
-        CONVERSATIONS,
-        {
-            "conversations": [conversation(1, "qq:GroupMessage:9", [turn("user", "在吗")])],
-            "platform_message_history": [
-                (1, "qq", "qq:GroupMessage:9", "2", "小明", heard, None, "2025-02-03", None)
-            ],
-        },
+    path = astrbot(
+        tmp_path,
+        conversation(1, "qq:GroupMessage:9", [turn("user", "在吗")]),
+        platform_message_history=[
+            (1, "qq", "qq:GroupMessage:9", "2", "小明", heard, None, "2025-02-03", None)
+        ],
     )
     await brought(journal, path)
     assert [(m.sender, m.text) for m in await everything(journal)] == [(user("2"), "在吗")]
@@ -485,26 +447,13 @@ async def test_livingmemorys_memories_are_summaries_of_their_chats(journal, tmp_
     def about(**more: Any) -> str:
         return json.dumps({"create_time": T0, "importance": 0.8, "status": "active"} | more)
 
-    path = database(
-        tmp_path / "livingmemory.db",
-        LIVING,
-        {
-            "documents": [
-                (
-                    1,
-                    "a",
-                    "聊了大提琴",
-                    about(
-                        session_id="qq:FriendMessage:1", persona_id="lan", key_facts=["每周三上课"]
-                    ),
-                    "",
-                    "",
-                ),
-                (2, "b", "不知道是哪", about(session_id="0f0f"), "", ""),
-                (3, "c", "坏了", "{", "", ""),
-            ]
-        },
-    )
+    here = about(session_id="qq:FriendMessage:1", persona_id="lan", key_facts=["每周三上课"])
+    documents = [
+        (1, "a", "聊了大提琴", here, "", ""),
+        (2, "b", "不知道是哪", about(session_id="0f0f"), "", ""),
+        (3, "c", "坏了", "{", "", ""),
+    ]
+    path = database(tmp_path / "livingmemory.db", LIVING, {"documents": documents})
     plan, _ = await brought(journal, path)
     assert plan.skipped == {"origin": 2}
     (episode,) = await journal.read(lambda rows: rows.find(Episode))
@@ -521,44 +470,16 @@ async def test_livingmemorys_memories_are_summaries_of_their_chats(journal, tmp_
 
 
 async def test_livingmemorys_messages_are_messages(journal: Journal, tmp_path: Path) -> None:
-    path = database(
-        tmp_path / "conversations.db",
-        TALK,
-        {
-            "messages": [
-                (
-                    1,
-                    "qq:GroupMessage:9",
-                    "user",
-                    "我在学大提琴",
-                    "1",
-                    "小红",
-                    "9",
-                    "aiocqhttp",
-                    T0,
-                    "{}",
-                ),
-                (
-                    2,
-                    "qq:GroupMessage:9",
-                    "assistant",
-                    "真好",
-                    "0",
-                    "bot",
-                    "9",
-                    "aiocqhttp",
-                    T0 + 1,
-                    "{}",
-                ),
-                (3, "?", "user", "不知道是哪", "1", "小红", "", "x", T0, "{}"),
-            ]
-        },
-    )
-    await brought(journal, path)
-    assert [(m.sender, m.name) for m in await everything(journal)] == [
-        (user("1"), "小红"),
-        ("bot", ""),
+    club = ("9", "aiocqhttp")
+    messages = [
+        (1, "qq:GroupMessage:9", "user", "我在学大提琴", "1", "小红", *club, T0, "{}"),
+        (2, "qq:GroupMessage:9", "assistant", "真好", "0", "bot", *club, T0 + 1, "{}"),
+        (3, "?", "user", "不知道是哪", "1", "小红", "", "x", T0, "{}"),
     ]
+    path = database(tmp_path / "conversations.db", TALK, {"messages": messages})
+    await brought(journal, path)
+    found = [(m.sender, m.name) for m in await everything(journal)]
+    assert found == [(user("1"), "小红"), ("bot", "")]
 
 
 async def test_another_database_is_none(journal: Journal, tmp_path: Path) -> None:
@@ -596,10 +517,8 @@ async def test_graphmemory_goes_where_the_owner_says(journal: Journal, tmp_path:
     }
     assert {f.session for f in facts} == {private("1").id}
     assert await journal.read(lambda rows: len(rows.find(Name))) == 2
-    assert await journal.read(lambda rows: {m.type for m in rows.find(Mention)}) == {
-        "person",
-        "thing",
-    }
+    types = await journal.read(lambda rows: {m.type for m in rows.find(Mention)})
+    assert types == {"person", "thing"}
     only = put(tmp_path / "y.json", json.dumps(data | {"sessions": data["sessions"][:1]}))
     await brought(journal, only)
     assert await journal.read(lambda rows: len(rows.find(Fact, session=group("9").id))) == 2
@@ -645,15 +564,8 @@ def qq_file(info: dict[str, Any], *messages: dict[str, Any]) -> str:
 
 async def test_a_group_from_qq(journal: Journal, tmp_path: Path) -> None:
     info = {"name": "乐团", "type": "group", "selfUin": "1", "peerUid": "9"}
-    path = put(
-        tmp_path / "x.json",
-        qq_file(
-            info,
-            qq(1, "1", "我在学大提琴"),
-            qq(2, "7", "真好"),
-            qq(3, "2", "撤回的", recalled=True),
-        ),
-    )
+    said = qq(1, "1", "我在学大提琴"), qq(2, "7", "真好"), qq(3, "2", "撤回的", recalled=True)
+    path = put(tmp_path / "x.json", qq_file(info, *said))
     plan, _ = await brought(journal, path, replace(OPTIONS, bots=frozenset({"7"})))
     assert plan.skipped == {"recalled": 1}
     assert plan.chats == [("乐团", "mei", 2)]

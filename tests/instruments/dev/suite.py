@@ -88,7 +88,7 @@ def shared(environment: Environment) -> Outcome:
 def ladybug(environment: Environment) -> Outcome:
     """The graph on Kùzu's fork, as where Kùzu has no wheel."""
     env = {"PYTHONPATH": str(TESTS / "hiding"), "GRAPH_MEMORY_HIDDEN": "kuzu"}
-    return pytest(environment, "ladybug", "not e2e", 5 * MINUTES, "tests/graph", env=env)
+    return pytest(environment, "ladybug", "not e2e", 5 * MINUTES, "tests/graph", env=env, workers=2)
 
 
 def docs(_environment: Environment) -> Outcome:
