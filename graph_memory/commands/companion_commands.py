@@ -127,8 +127,6 @@ class CompanionCommands(Answers):
 
     async def records(self, turn: Turn, which: str = "") -> str:
         """The last records of this chat, or one of those that were listed."""
-        if not self.memory.companion.has("records"):
-            return self._say("part_off", part="records")
         which, _, page = which.strip().partition(" ")
         if page.strip() and not page.strip().isdecimal():
             return misused(self._language, "records", page)
@@ -165,8 +163,6 @@ class CompanionCommands(Answers):
 
     async def core(self, turn: Turn, what: str = "") -> str:
         """The turn's core facts in this chat, or a change to one of them."""
-        if not self.memory.companion.has("core_facts"):
-            return self._say("part_off", part="core_facts")
         verb, _, rest = what.strip().partition(" ")
         number, _, text = rest.strip().partition(" ")
         if not verb:
@@ -211,8 +207,6 @@ class CompanionCommands(Answers):
 
     async def inner(self, turn: Turn, what: str = "") -> str:
         """Show the inner state or its history, or bring an earlier one back."""
-        if not self.memory.companion.has("inner_state"):
-            return self._say("part_off", part="inner_state")
         verb, _, number = what.strip().casefold().partition(" ")
         if not verb:
             return await self._inner(turn)
@@ -281,8 +275,6 @@ class CompanionCommands(Answers):
     async def proactive(self, turn: Turn, what: str = "") -> str:
         """List or cancel when the persona means to speak first in this chat."""
         care = self.memory.companion.proactive
-        if not care.is_on:
-            return self._say("part_off", part="proactive")
         if turn.session.is_group:
             return self._say("care_private")
         verb, _, number = what.strip().casefold().partition(" ")

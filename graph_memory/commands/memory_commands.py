@@ -17,8 +17,8 @@ from ..dates import day_over
 from ..errors import ConflictError, NotFoundError
 from ..inspect.health import describe, learning_failure
 from ..library import NamedChange, worded
-from ..locales import explain
-from ..model import Asker, Fact, Turn
+from ..locales import explain, say
+from ..model import Asker, Change, Fact, Turn
 from ..recall import Item, without_name
 from ..references import Reference
 from ..service import MemoryService
@@ -27,7 +27,7 @@ from .companion_commands import CompanionCommands
 from .people_commands import PeopleCommands
 from .privacy_commands import PrivacyCommands
 from .transfers import TransferCommands
-from .usage import CONFIRM, EVERYTHING, MAX_GIVEN, Answers, help_text, misused
+from .usage import CONFIRM, EVERYTHING, MAX_GIVEN, NEEDED, Answers, help_text, misused
 
 LISTED = 10
 """Lines in a list; a chat message is no place for more."""
@@ -251,15 +251,18 @@ class Commands(Answers):
         try:
             if day:
                 return await self.forget_later(turn, memory, day, asker)
-            if memory.kind == MESSAGE:
-                change = await self.memory.library.unsay(int(memory.id), asker, turn.user)
-            else:
-                change = await self.memory.library.forget(memory.id, asker, turn.user)
+            change = await self.drop(turn, memory, asker)
         except NotFoundError:
             return self._say("forget_denied")
         gone = sum(op.row is None and op.kind == Fact.kind for op in change.ops)
         key = "forgotten_all" if gone > 1 else "forgotten" if memory.text else "forgotten_id"
         return self._say(key, statement=one_line(memory.text, MAX_STATEMENT))
+
+    async def drop(self, turn: Turn, memory: Reference, asker: Asker | None) -> Change:
+        """Forget a fact, or somebody's very words; as :meth:`Library.forget`."""
+        if memory.kind == MESSAGE:
+            return await self.memory.library.unsay(int(memory.id), asker, turn.user)
+        return await self.memory.library.forget(memory.id, asker, turn.user)
 
     async def forget_later(
         self, turn: Turn, memory: Reference, day: str, asker: Asker | None
@@ -376,12 +379,15 @@ class Command:
     method: str = ""
 
     async def answer(self, commands: Commands, turn: Turn, words: str) -> str:
-        """Run it, or show its usage."""
+        """Run it, or show its usage, or that it is off."""
+        language, part = commands.memory.settings.language, NEEDED.get(self.name)
+        if part and not commands.memory.companion.has(part):
+            return say(language, "part_off", part=part)
         method = attrgetter(self.method or self.name)(commands)
         if self.name not in ALONE:
             return str(await method(turn, words))
         if words.strip():
-            return misused(commands.memory.settings.language, self.name, words)
+            return misused(language, self.name, words)
         return str(await method(turn))
 
 

@@ -14,7 +14,7 @@ from ..library import Called
 from ..model import Entity, Name, Turn, is_entity
 from ..store import Rows
 from ..text import normalise, one_line
-from .usage import CONFIRM, Answers
+from .usage import CONFIRM, Answers, account
 
 LISTED = 20
 """Lines in a list."""
@@ -59,7 +59,7 @@ class PeopleCommands(Answers):
                 case ["link", first, second, *sure] if CONFIRM.issuperset(sure):
                     return await self._link(turn, first, second, is_sure=bool(sure))
                 case ["unlink", word]:
-                    user = _user(turn, word)
+                    user = account(turn, word)
                     await self.memory.identity_edits.unlink(user, turn.user)
                     return self._say("people_unlinked", account=user)
                 case _:
@@ -122,7 +122,7 @@ class PeopleCommands(Answers):
         )
 
     async def _link(self, turn: Turn, first: str, second: str, *, is_sure: bool) -> str:
-        one, other = _user(turn, first), _user(turn, second)
+        one, other = account(turn, first), account(turn, second)
         library = self.memory.library
         cards = [self._card(each) for each in await library.cards([one, other])]
         rivals = [] if is_sure else await library.rivals(one, other)
@@ -179,8 +179,3 @@ def _joined(accounts: Mapping[str, str]) -> str:
         f"{one_line(name, MAX_NAME)} [{user}]" if name else f"[{user}]"
         for user, name in accounts.items()
     )
-
-
-def _user(turn: Turn, word: str) -> str:
-    """The user id of an account; without a platform, one of the speaker's."""
-    return word if ":" in word else f"{turn.user.partition(':')[0]}:{word}"

@@ -9,7 +9,7 @@ from ..service import MemoryService
 from ..store.queries import footprint, is_known
 from ..text import one_line
 from .usage import CONFIRM as _YES
-from .usage import Answers, Wishes, misused, nearest
+from .usage import Answers, Wishes, account, misused, nearest
 
 MAX_LINE = 120
 CONFIRM = 600.0
@@ -74,14 +74,12 @@ class PrivacyCommands(Answers):
         """Erase the speaker for good (or an owner, an account), once that is confirmed."""
         *named, last = what.split() or [""]
         is_confirmed = last.casefold() in _YES
-        account = " ".join(named) if is_confirmed else what
-        user, typed = turn.user, account and f" {one_line(account, MAX_LINE)}"
-        if account:
-            platform = turn.user.partition(":")[0]
-            user = account if ":" in account else f"{platform}:{account}"
+        given = " ".join(named) if is_confirmed else what
+        typed = given and f" {one_line(given, MAX_LINE)}"
+        user = account(turn, given) if given else turn.user
         if is_confirmed:
             wished = self._wishes.take(turn)
-            if wished is None or (account and wished != user):
+            if wished is None or (given and wished != user):
                 return self._say("forgetme_first", account=typed)
             return self._say(f"forgetme_{await self.memory.forget_me.forget(wished)}")
         if refusal := await self._refusal(turn, user, what):

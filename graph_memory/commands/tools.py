@@ -179,17 +179,13 @@ class Tools(Answers):
     async def forget(self, turn: Turn, id: str, day: str = "") -> str:
         """Forget a memory that was shown and is the speaker's, maybe once a day is over."""
         memory = self.memory.references.cited(turn, id)
-        library = self.memory.library
         unknown = self._say("tool_unknown", id=one_line(id, MAX_NAME))
         if memory is None or memory.kind not in (Fact.kind, MESSAGE):
             return unknown
         try:
             if day:
                 return await self._commands.forget_later(turn, memory, day, turn.asker)
-            if memory.kind == MESSAGE:
-                await library.unsay(int(memory.id), turn.asker, turn.user)
-            else:
-                await library.forget(memory.id, turn.asker, turn.user)
+            await self._commands.drop(turn, memory, turn.asker)
         except NotFoundError:
             return unknown
         return self._done("tool_forgotten", memory.text)

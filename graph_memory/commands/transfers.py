@@ -29,7 +29,7 @@ from ..transfer import (
     rename_chat,
 )
 from .usage import CONFIRM as _YES
-from .usage import EVERYTHING, Answers, Wishes, misused, nearest
+from .usage import EVERYTHING, Answers, Wishes, account, misused, nearest
 
 MAX_TEXT = 3_000
 """Characters of a file that is shown as a message, where files cannot be sent."""
@@ -102,7 +102,7 @@ class TransferCommands(Answers):
             return await self._written("")
         if nearest(what, EVERYTHING):
             return ExportAnswer(misused(self._language, "export", what, EVERYTHING))
-        person = what if ":" in what else f"{turn.user.partition(':')[0]}:{what}"
+        person = account(turn, what)
         if not await self.memory.journal.look(lambda db: is_known(db, person)):
             return ExportAnswer(self._say("no_account", user=one_line(person, MAX_ACCOUNT)))
         return await self._written(person)
@@ -190,7 +190,7 @@ class TransferCommands(Answers):
 
     def _options(self, turn: Turn, given: Mapping[str, str], around: ImportEnvironment) -> Options:
         platform = given.get("platform") or turn.user.partition(":")[0]
-        bots = {account for account in given.get("bot", "").split(",") if account}
+        bots = set(filter(None, given.get("bot", "").split(",")))
         return Options(
             zone=self.memory.zone,
             persona=given.get("persona") or around.persona or turn.session.persona,

@@ -25,10 +25,9 @@ T = TypeVar("T")
 FOR_ADMINS = "help_admins"
 """Begins the lines that are for admins, which another for all may follow."""
 NEEDED = {
-    "help_records": "records", "help_core": "core_facts", "help_inner": "inner_state",
-    "help_proactive": "proactive",
+    "records": "records", "core": "core_facts", "inner": "inner_state", "proactive": "proactive",
 }  # fmt: skip
-"""Parts of the companion that a command is for."""
+"""Parts of the companion, by the command that is for them."""
 
 
 def help_text(language: str, parts: Collection[str] = PARTS, *, admin: bool = True) -> str:
@@ -36,7 +35,7 @@ def help_text(language: str, parts: Collection[str] = PARTS, *, admin: bool = Tr
     keys = [key for key in TEXTS[language] if key.startswith("help_")]
     start = keys.index(FOR_ADMINS)
     shown = keys if admin else [*keys[:start], keys[-1]]
-    shown = [key for key in shown if key not in NEEDED or NEEDED[key] in parts]
+    shown = [key for key in shown if NEEDED.get(key.removeprefix("help_")) in (None, *parts)]
     return "\n".join(say(language, key) for key in shown)
 
 
@@ -64,6 +63,11 @@ def misused(language: str, command: str, given: str, known: Collection[str] = ()
     key = "misused_like" if meant else "misused"
     told = say(language, key, given=one_line(given, MAX_GIVEN), meant=meant)
     return f"{told}\n{say(language, f'help_{command}')}"
+
+
+def account(turn: Turn, given: str) -> str:
+    """The user id of an account; without a platform, one of the speaker's."""
+    return given if ":" in given else f"{turn.user.partition(':')[0]}:{given}"
 
 
 class Wishes(Generic[T]):

@@ -163,9 +163,8 @@ class Learning(Part):
         for id in claimed:
             self._buffers.begin(id)
         self._people |= await self._journal.read(lambda rows: {u.id for u in rows.scan(User)})
-        for buffer in await self._journal.buffers():
-            for message in await self._journal.pending(buffer.session):
-                self._buffers.put(message, self._now(), time.monotonic())
+        for message in await self._journal.pending():
+            self._buffers.put(message, self._now(), time.monotonic())
         self._job.start()
 
     async def close(self) -> None:

@@ -476,8 +476,7 @@ class Library(Part):
         """
 
         def resolve(rows: Rows) -> Draft:
-            visible = self._context.visible(rows, asker) if asker else None
-            fact = visible.own(id) if visible else _existing(rows, id)
+            fact, visible = self._own(rows, id, asker)
             return handling(rows, "forget", [fact.id], actor, self._now(), visible)
 
         return _done(await self._journal.commit(resolve), id)
@@ -486,11 +485,17 @@ class Library(Part):
         """Let a fact be forgotten of itself at a time; whose, see :meth:`forget`."""
 
         def resolve(rows: Rows) -> Draft:
-            visible = self._context.visible(rows, asker) if asker else None
-            fact = visible.own(id) if visible else _existing(rows, id)
+            fact, _ = self._own(rows, id, asker)
             return Draft(actor, "date", put=[replace(fact, expires=at)])
 
         return _done(await self._journal.commit(resolve), id)
+
+    def _own(self, rows: Rows, id: str, asker: Asker | None) -> tuple[Fact, VisibleRows | None]:
+        """A fact of the asker's, with what they may see; any of the owner's."""
+        if asker is None:
+            return _existing(rows, id), None
+        visible = self._context.visible(rows, asker)
+        return visible.own(id), visible
 
     async def unsay(self, message: int, asker: Asker | None, actor: str) -> Change:
         """No longer recall a message, and forget what rests on it: facts on it alone.
@@ -504,8 +509,7 @@ class Library(Part):
         def resolve(rows: Rows) -> Draft:
             visible = self._context.visible(rows, asker) if asker else None
             for said in found:
-                is_own = visible is None or said.sender in visible.asker.accounts
-                if is_own and (visible is None or visible.shows(said)):
+                if not visible or (said.sender in visible.asker.accounts and visible.shows(said)):
                     facts = rows.find(Fact, session=said.session)
                     resting = [fact.id for fact in facts if fact.evidence == (said.id,)]
                     draft = handling(rows, "forget", resting, actor, self._now(), visible)

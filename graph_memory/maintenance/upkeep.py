@@ -257,16 +257,20 @@ class Upkeep(Part):
 
     def _archive(self, facts: list[Fact], rows: Rows) -> Draft:
         status, now = Status.ARCHIVED.value, self._now()
-        standing = [fact for fact in facts if rows.get(Fact, fact.id) == fact]
+        standing = _standing(facts, rows)
         put: list[Row] = [replace(fact, status=status, archived_at=now) for fact in standing]
         return Draft(ACTOR, "archive", put=put)
+
+
+def _standing(facts: list[Fact], rows: Rows) -> list[Fact]:
+    """Those of some facts that were neither used nor changed meanwhile."""
+    return [fact for fact in facts if rows.get(Fact, fact.id) == fact]
 
 
 def _begin(facts: list[Fact], rows: Rows) -> Draft:
     put: list[Row] = [
         replace(fact, supersedes=tuple(sorted({*fact.supersedes, *fact.awaits})), awaits=())
-        for fact in facts
-        if rows.get(Fact, fact.id) == fact
+        for fact in _standing(facts, rows)
     ]
     return Draft(ACTOR, "begin", put=put)
 
@@ -274,13 +278,13 @@ def _begin(facts: list[Fact], rows: Rows) -> Draft:
 def _expire(facts: list[Fact], rows: Rows) -> Draft:
     """Forget those of one speaker, who can take it back as if they had done it."""
     speaker = facts[0].speaker
-    gone = [f for f in facts if f.speaker == speaker and rows.get(Fact, f.id) == f]
+    gone = [fact for fact in _standing(facts, rows) if fact.speaker == speaker]
     return forgetting(rows, gone, Draft(ACTOR if speaker in ("", BOT) else speaker, EXPIRED))
 
 
 def _delete(facts: list[Fact], rows: Rows) -> Draft:
-    standing = [fact.id for fact in facts if rows.get(Fact, fact.id) == fact]
-    return Draft(ACTOR, "prune", drop=[(Fact.kind, id) for id in sorted(standing)])
+    standing = sorted(fact.id for fact in _standing(facts, rows))
+    return Draft(ACTOR, "prune", drop=[(Fact.kind, id) for id in standing])
 
 
 def _delete_orphans(entities: list[Entity], rows: Rows) -> Draft:

@@ -35,7 +35,7 @@ from .connection import (
     reading,
     transacting,
 )
-from .messages import Backlog, Buffered, QueuedBatch
+from .messages import Backlog, QueuedBatch
 from .outbox import Heard, Outbox
 from .postgres import AWAY, Bot
 from .replica import DELIVERED, Replica
@@ -510,15 +510,9 @@ class Journal:
             lambda db: select_messages(db, "ORDER BY id DESC LIMIT ?", (limit,))[::-1]
         )
 
-    async def pending(self, session: str) -> list[Message]:
-        """The buffered messages of a Session, oldest first."""
+    async def pending(self, session: str = "") -> list[Message]:
+        """The buffered messages of a Session, or of all, oldest first."""
         return await self.look(lambda db: mail.pending(db, session))
-
-    async def buffers(self) -> list[Buffered]:
-        """All Sessions that have buffered messages."""
-        query = "SELECT session, count(*), min(at), max(at) FROM message"
-        query += " WHERE batch IS NULL GROUP BY session"
-        return await self.look(lambda db: [Buffered(*row) for row in db.execute(query)])
 
     # ---------------------------------------------------------------- batches
 

@@ -42,16 +42,6 @@ LATE = 90.0
 
 
 @dataclass(frozen=True, slots=True)
-class Buffered:
-    """The messages of one Session that no batch has claimed yet."""
-
-    session: str
-    count: int
-    first_at: float
-    last_at: float
-
-
-@dataclass(frozen=True, slots=True)
 class QueuedBatch:
     """A batch that is ``waiting`` or ``dead``; of ``author``, if they were asked for."""
 
@@ -107,9 +97,10 @@ def later(db: sqlite3.Connection, than: int, limit: int) -> list[Message]:
     return select_messages(db, "WHERE id > ? ORDER BY id LIMIT ?", (than, limit))
 
 
-def pending(db: sqlite3.Connection, session: str) -> list[Message]:
-    """The buffered messages of a Session, oldest first."""
-    return select_messages(db, "WHERE session = ? AND batch IS NULL ORDER BY id", (session,))
+def pending(db: sqlite3.Connection, session: str = "") -> list[Message]:
+    """The buffered messages of a Session, or of all, oldest first."""
+    part, given = ("AND session = ?", (session,)) if session else ("", ())
+    return select_messages(db, f"WHERE batch IS NULL {part} ORDER BY id", given)
 
 
 def insert(

@@ -298,8 +298,8 @@ def conflicts(db: sqlite3.Connection, limit: int) -> list[tuple[str, str, bool]]
 
 def archived(db: sqlite3.Connection, before: float, limit: int) -> list[Fact]:
     """Facts that were archived before a time, longest ago first."""
-    query = "SELECT data FROM fact WHERE status = 'archived' AND archived_at < ?"
-    return rows_of(Fact, db.execute(f"{query} ORDER BY archived_at, id LIMIT ?", (before, limit)))
+    query = "FROM fact WHERE status = 'archived' AND archived_at < ? ORDER BY archived_at, id"
+    return _facts(db, query, before, limit)
 
 
 def superseded_before(db: sqlite3.Connection, before: float, limit: int) -> list[Fact]:
@@ -307,33 +307,34 @@ def superseded_before(db: sqlite3.Connection, before: float, limit: int) -> list
 
     A replacement from elsewhere does not count: who cannot see it still needs the old fact.
     """
-    page = db.execute(
-        "SELECT data FROM fact WHERE status = 'active' AND NOT pinned AND id IN"
+    query = (
+        "FROM fact WHERE status = 'active' AND NOT pinned AND id IN"
         " (SELECT f.id FROM replacement r JOIN fact f ON f.id = r.old AND f.session = r.session"
-        " WHERE r.recorded_at < ?) ORDER BY id LIMIT ?",
-        (before, limit),
+        " WHERE r.recorded_at < ?) ORDER BY id"
     )
-    return rows_of(Fact, page)
+    return _facts(db, query, before, limit)
 
 
 def begun(db: sqlite3.Connection, now: float, limit: int) -> list[Fact]:
     """Facts that were to come, have begun by now, and replace what was so until then."""
-    page = db.execute(
-        "SELECT data FROM row WHERE kind = 'fact' AND json_array_length(data, '$.awaits') > 0"
-        " AND json_extract(data, '$.valid_from') <= ? ORDER BY id LIMIT ?",
-        (now, limit),
+    query = (
+        "FROM row WHERE kind = 'fact' AND json_array_length(data, '$.awaits') > 0"
+        " AND json_extract(data, '$.valid_from') <= ? ORDER BY id"
     )
-    return rows_of(Fact, page)
+    return _facts(db, query, now, limit)
 
 
 def expired(db: sqlite3.Connection, now: float, limit: int) -> list[Fact]:
     """Facts that were to be forgotten by now, unless they are to be kept."""
-    page = db.execute(
-        "SELECT data FROM row WHERE kind = 'fact' AND json_extract(data, '$.expires') <= ?"
-        " AND NOT json_extract(data, '$.pinned') ORDER BY id LIMIT ?",
-        (now, limit),
+    query = (
+        "FROM row WHERE kind = 'fact' AND json_extract(data, '$.expires') <= ?"
+        " AND NOT json_extract(data, '$.pinned') ORDER BY id"
     )
-    return rows_of(Fact, page)
+    return _facts(db, query, now, limit)
+
+
+def _facts(db: sqlite3.Connection, query: str, at: float, limit: int) -> list[Fact]:
+    return rows_of(Fact, db.execute(f"SELECT data {query} LIMIT ?", (at, limit)))
 
 
 def predicates(db: sqlite3.Connection) -> dict[str, int]:

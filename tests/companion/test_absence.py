@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from graph_memory.commands.memory_commands import COMMANDS
+from graph_memory.commands.usage import NEEDED
 from graph_memory.companion import CoreFact, FollowUp, InnerState, Intent, Mood
 from graph_memory.companion.parts import TEACHERS, Lead
 from graph_memory.learning.prompt import TOOL
@@ -41,9 +43,9 @@ async def test_switched_off_it_asks_keeps_and_shows_nothing(tmp_path: Path) -> N
         assert not companion.proactive.is_on
         companion.proactive.start(Voice(), world.model, world.memory.learning)
         await companion.proactive.plan(HOME, ZHANG, Intent(180.0, "看看他好点没"))
-        inner = world.commands.companion
-        assert "inner_state" in await inner.inner(zhang)
-        assert "proactive" in await inner.proactive(zhang)
+        for command in COMMANDS:
+            if part := NEEDED.get(command.name):
+                assert part in await command.answer(world.commands, zhang, "")
         await world.learn(answer(inner={"self": "我"}, mood={"valence": 0.3, "arousal": 0.1}))
         assert all(call.tool == TOOL for call in world.model.calls)
         for kind in (CoreFact, Mood, InnerState, FollowUp):

@@ -160,7 +160,7 @@ async def test_no_byte_is_left_and_others_lose_nothing(tmp_path: Path):
     # Life goes on, for everybody.
     assert await service.learning.hear(Turn(HOME, WANG, "新人", "我回来了，喜欢茶"))
     await service.learning.flush()
-    assert await service.journal.buffers() == await service.journal.queue() == []
+    assert await service.journal.pending() == await service.journal.queue() == []
     await service.close()
     assert holding(tmp_path, PLANTED) == []
     again = await opened(tmp_path)

@@ -291,7 +291,7 @@ async def test_a_persona_switch_is_learned_into_the_old_personas_session(world: 
     assert fact.session == HERE.id
     (call,) = world.script.calls
     assert "狗" not in call.prompt
-    assert [b.session for b in await world.journal.buffers()] == [OTHER.id]
+    assert [m.session for m in await world.journal.pending()] == [OTHER.id]
 
 
 async def test_a_message_that_is_moved_to_another_persona_is_learned_there(world: World):

@@ -185,7 +185,7 @@ class Bot:
                 await memory.learning.revive()
                 await memory.learning.flush()
                 await memory.learning.settle()
-            buffered = await memory.journal.buffers()
+            buffered = await memory.journal.pending()
             queue, unsent = await memory.journal.queue(), memory.journal.waiting_messages
             waiting = memory.forget_me.waiting
             if not (buffered or queue or unsent or waiting):
