@@ -40,9 +40,10 @@ class Postgres:
 
     Args:
         options: Of the server; by default nothing is safe from a power cut, and fast.
+        follows: The server whose standby it is; by default it is one by itself, and empty.
     """
 
-    def __init__(self, options: str = OPTIONS) -> None:
+    def __init__(self, options: str = OPTIONS, follows: "Postgres | None" = None) -> None:
         found = programs()
         assert found, "PostgreSQL is needed: apt-get install postgresql"
         self._programs = found
@@ -56,7 +57,11 @@ class Postgres:
             self.port = free.getsockname()[1]
         self._options = f"{options} -c listen_addresses=127.0.0.1 -p {self.port} -k {self.folder}"
         atexit.register(self.remove)
-        self._run("initdb", "-A", "trust", "-U", "gm", "-E", "UTF8", "--no-sync")
+        if follows:
+            there = ("-h", "127.0.0.1", "-p", str(follows.port), "-U", "gm")
+            self._run("pg_basebackup", "-R", "-X", "stream", "-c", "fast", "--no-sync", *there)
+        else:
+            self._run("initdb", "-A", "trust", "-U", "gm", "-E", "UTF8", "--no-sync")
         self.start()
 
     @property
@@ -85,6 +90,10 @@ class Postgres:
     def stop(self, mode: str = "immediate") -> None:
         """Stop it, as a power cut would by default."""
         self._run("pg_ctl", "stop", "-w", "-m", mode)
+
+    def promote(self) -> None:
+        """Let a standby take over."""
+        self._run("pg_ctl", "promote", "-w")
 
     def remove(self) -> None:
         """Stop it and delete its folder."""

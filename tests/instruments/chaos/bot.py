@@ -19,7 +19,7 @@ from graph_memory.inference.ports import Answer
 from graph_memory.model import Turn, asker_of
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
-from graph_memory.store import journal, leases, postgres, replica
+from graph_memory.store import journal, leases, postgres, replica, schema
 
 from ...makers import group, user
 from .chatter import Line, Model, word
@@ -28,6 +28,8 @@ from .victim import SETTINGS
 GONE = "zq7gone"
 """What the person says who is forgotten."""
 LEAVER, LEFT = user("leaver"), group("g0")
+NEWER = (("9999_newer", "ALTER TABLE message ADD COLUMN newer TEXT NOT NULL DEFAULT 'kept'"),)
+"""What the first bot's version does not know, but that of the others."""
 QUESTIONS = ("谁喜欢什么？", "今天说说什么了？", "w0x0x1")
 
 
@@ -56,6 +58,8 @@ def main(order: Order, pipe: Connection) -> None:
     """Runs in the bot's process."""
     try:
         switch_off(order.without)
+        if order.number:
+            schema.MIGRATIONS += NEWER
         asyncio.run(Bot(order, pipe).run())
     except BaseException:
         pipe.send(("failed", traceback.format_exc()))
@@ -74,6 +78,8 @@ def switch_off(guard: str) -> None:
             postgres._head = followed
         case "mark":  # up to which message of this bot the journal has them
             journal.was_delivered = lambda _number, _done: False
+        case "fields":  # those that only a newer version knows
+            postgres._PUT = postgres._PUT.replace("item.body || ", "")
         case "lock":
             postgres.LOCK = "SELECT 1"
         case "lease":

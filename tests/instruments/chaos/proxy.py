@@ -14,6 +14,7 @@ class Proxy:
 
     Attributes:
         port: Where it listens.
+        target: The port that it passes on to.
         is_held: Nothing passes while this is set; nothing is lost either.
         is_deaf: What the server answers is thrown away.
         loses_answer: The next answer that a commit stands is not passed on: its connection
@@ -22,7 +23,7 @@ class Proxy:
 
     def __init__(self, target: int) -> None:
         self.is_held = self.is_deaf = self.loses_answer = False
-        self._target = target
+        self.target = target
         self._open: set[asyncio.StreamWriter] = set()
         self._loop = asyncio.new_event_loop()
         listener = socket.create_server(("127.0.0.1", 0))
@@ -57,7 +58,7 @@ class Proxy:
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
-            there = await asyncio.open_connection("127.0.0.1", self._target)
+            there = await asyncio.open_connection("127.0.0.1", self.target)
         except OSError:
             writer.transport.abort()
             return
@@ -73,6 +74,12 @@ class Proxy:
             each.transport.abort()
 
     async def _pass(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, is_answer: bool
+    ) -> None:
+        with suppress(ConnectionError):
+            await self._pass_all(reader, writer, is_answer)
+
+    async def _pass_all(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, is_answer: bool
     ) -> None:
         while data := await reader.read(1 << 16):

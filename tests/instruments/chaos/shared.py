@@ -38,9 +38,14 @@ SAFE = "-c fsync=off -c max_connections=60"
 FAULTS = {
     "bot killed": 8, "bot stopped": 5, "server stopped": 3, "backends ended": 4, "cut": 4,
     "held up": 3, "deaf": 2, "answer lost": 6, "set back": 3, "disk full": 4,
+    "failover": 2,
 }  # fmt: skip
 SET_BACK = 4
 """How often the server may lose what it had: what other bots learned goes with it."""
+FAILOVERS = 2
+"""How often a standby takes over, which does not have the last that was written."""
+COLUMNS = 12
+"""Of a message, without those of a newer version."""
 HOOK = 5.5
 """Seconds after which a hook has to be done, whatever the network does."""
 
@@ -161,7 +166,7 @@ class Campaign:
         self.context = spawner()
         self.postgres = Postgres(SAFE)
         self.proxy = Proxy(self.postgres.port)
-        self._report, self._saved, self._backs = report, False, 0
+        self._report, self._saved, self._backs, self._failovers = report, False, 0, 0
         self._called = 0
         self._forgotten = False
         self.bots = [_Process(self, number) for number in range(bots)]
@@ -292,11 +297,29 @@ class Campaign:
                     self.toll.wasted += 2
                     self._listen(rng.uniform(0.3, 2.0))
                 victim.disk.free()
+            case "failover":
+                if self._failovers == FAILOVERS:
+                    return
+                self._fail_over()
             case "set back":
                 if not self._saved or self._backs == SET_BACK:
                     return
                 self._set_back()
         self.toll.faults[kind] += 1
+
+    def _fail_over(self) -> None:
+        """Let a standby that was cut off for a moment take over."""
+        self._failovers += 1
+        standby = Postgres(SAFE, follows=self.postgres)
+        self._listen(self.rng.uniform(0.2, 1.0))
+        standby.stop("fast")
+        called = self.toll.calls
+        self._listen(self.rng.uniform(0.0, 1.0))
+        self.postgres.remove()
+        standby.start()
+        standby.promote()
+        self.postgres, self.proxy.target = standby, standby.port
+        self.toll.wasted += self.toll.calls - called  # it is learned again
 
     def _ask(self, *queries: str) -> list[tuple[Any, ...]]:
         options = "-csearch_path=graph_memory"
@@ -366,6 +389,7 @@ class Campaign:
         toll.problems += self.ledger.audit(paths[0], final=True)
         first, *others = [content(path) for path in paths]
         for each in (first, *others):
+            each["message"] = sorted((row[:COLUMNS] for row in each["message"]), key=repr)
             del each["lease"]  # who ends last may take or give one that nobody is left to follow
         for number, other in enumerate(others, 1):
             differing = [name for name in first if first[name] != other.get(name)]
@@ -397,6 +421,11 @@ class Campaign:
             self.toll.problems.append(f"the server holds {there}, the bots {here}")
         found = self._ask("SELECT body FROM item WHERE body::text LIKE '%zq7gone%'")
         self.toll.problems += ["what was forgotten is on the server"] * bool(found)
+        query = (
+            "SELECT 1 FROM item WHERE place = 'message' AND body->>'text' ~ 'w[1-9]x'"
+            " AND NOT body ? 'newer'"
+        )
+        self.toll.problems += ["an older version lost a newer one's field"] * bool(self._ask(query))
         steps = [n for (n,) in self._ask("SELECT number FROM step ORDER BY number")]
         self.toll.steps = len(steps)
         if steps != list(range(steps[0], steps[0] + len(steps))):
