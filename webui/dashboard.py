@@ -1,26 +1,28 @@
 """Door for AstrBot's dashboard: our pages for who is logged in there.
 
-The dashboard says who its owner is and passes on an address or a form; everything else is as
-for a browser: the same routes, the same guard, the same proof that a form is ours.
+The dashboard says who its owner is and passes on an address, a form or a file; everything else
+is as for a browser: the same routes, the same guard, the same proof that a form is ours.
 """
 
 from __future__ import annotations
 
 import re
 import secrets
+from collections.abc import AsyncIterator, Iterable
 from dataclasses import dataclass, field
 from http.cookies import SimpleCookie
 from typing import Any
-from urllib.parse import unquote
+from urllib.parse import unquote, urlencode
 
 from starlette.datastructures import Headers
-from starlette.types import ASGIApp, Message
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from .guard import DASHBOARD, split
+from .guard import DASHBOARD, PROOF_HEADER, split
 from .rendering import FLASH_COOKIE, LANGUAGE_COOKIE, THEME_COOKIE
 
 TOLD = ("text/html", "application/json", "application/problem+json")
-"""What is passed on; files are fetched from the memory page itself."""
+"""What is passed on as a text; for files see :meth:`DashboardDoor.give`."""
 COOKIES = {"language": LANGUAGE_COOKIE, "theme": THEME_COOKIE, "flash": FLASH_COOKIE}
 _COOKIE = re.compile(r"[\w.=-]*", re.ASCII)
 
@@ -42,34 +44,53 @@ class DashboardDoor:
         parts, form = split(str(asked.get("path", "/"))), asked.get("form")
         values = ((name, str(asked.get(key, ""))) for key, name in COOKIES.items())
         cookie = "; ".join(f"{name}={value}" for name, value in values if _COOKIE.fullmatch(value))
-        told = {
-            "host": "localhost",
-            "cookie": cookie,
-            "content-type": "application/x-www-form-urlencoded",
-        }
-        scope = {
+        told = {"cookie": cookie, "content-type": "application/x-www-form-urlencoded"}
+        if parts.path == "/api/v1/events":  # which has no end
+            return {"status": 404, "text": ""}
+        path, query = unquote(parts.path) or "/", parts.query.encode()
+        scope = self._scope("GET" if form is None else "POST", path, query, told)
+        return await self._answer(scope, _pieces([str(form or "").encode()]))
+
+    async def take(self, name: str, proof: str, body: AsyncIterator[bytes]) -> dict[str, Any]:
+        """Take a file for an import; answers as :meth:`ask`.
+
+        Args:
+            proof: Of the page that sends it, as forms have it.
+        """
+        query = urlencode({"name": name}).encode()
+        told = {"content-type": "application/octet-stream", PROOF_HEADER: proof}
+        scope = self._scope("POST", "/api/v1/imports/files", query, told)
+        return await self._answer(scope, body)
+
+    def give(self, name: str) -> Response:
+        """The answer with a file that was taken out."""
+        return _Passed(self.app, self._scope("GET", f"/data/exports/{name}", b"", {}))
+
+    def _scope(self, method: str, path: str, query: bytes, told: dict[str, str]) -> Scope:
+        return {
             "type": "http",
-            "method": "GET" if form is None else "POST",
+            "method": method,
             "scheme": "http",
-            "path": unquote(parts.path) or "/",
-            "query_string": parts.query.encode(),
-            "headers": Headers(told).raw,
+            "path": path,
+            "query_string": query,
+            "headers": Headers({"host": "localhost", **told}).raw,
             "client": ("127.0.0.1", 0),
             DASHBOARD: self.login,
         }
-        received = iter([{"type": "http.request", "body": str(form or "").encode()}])
+
+    async def _answer(self, scope: Scope, body: AsyncIterator[bytes]) -> dict[str, Any]:
         start, pieces = dict[str, Any](), list[bytes]()
 
         async def receive() -> Message:
-            return next(received, {"type": "http.disconnect"})
+            if (piece := await anext(body, None)) is None:
+                return {"type": "http.request", "body": b"", "more_body": False}
+            return {"type": "http.request", "body": piece, "more_body": True}
 
         async def send(message: Message) -> None:
             start.update(message)
             if Headers(raw=start["headers"]).get("content-type", "").split(";")[0] in TOLD:
                 pieces.append(message.get("body", b""))
 
-        if parts.path == "/api/v1/events":  # which has no end
-            return {"status": 404, "text": ""}
         await self.app(scope, receive, send)
         headers = Headers(raw=start["headers"])
         flash = SimpleCookie(headers.get("set-cookie", "")).get(FLASH_COOKIE)
@@ -79,3 +100,20 @@ class DashboardDoor:
             "location": headers.get("location", ""),
             "flash": flash.value if flash else "",
         }
+
+
+class _Passed(Response):
+    """What an application answers to another request, as it comes."""
+
+    def __init__(self, app: ASGIApp, scope: Scope) -> None:
+        super().__init__()
+        self._asked = app, scope
+
+    async def __call__(self, _scope: Scope, receive: Receive, send: Send) -> None:
+        app, scope = self._asked
+        await app(scope, receive, send)
+
+
+async def _pieces(some: Iterable[bytes]) -> AsyncIterator[bytes]:
+    for piece in some:
+        yield piece

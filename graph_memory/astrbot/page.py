@@ -8,6 +8,7 @@ routes when the plugin is switched off, so they answer then, too.
 from __future__ import annotations
 
 import ipaddress
+from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any
 
 from astrbot.api.web import json_response, request
@@ -19,6 +20,8 @@ NAME = "astrbot_plugin_graph_memory"
 """What AstrBot calls the plugin."""
 ROUTE = f"/{NAME}/page"
 PASSED = f"/{NAME}/web"
+TAKEN, GIVEN = f"/{NAME}/imports/<proof>", f"/{NAME}/exports/<name>"
+PIECE = 1 << 16
 
 
 def address(host: str, port: int) -> str:
@@ -45,9 +48,26 @@ def register(runtime: Runtime, context: Any) -> None:
             return json_response({"status": 503, "text": ""})
         return json_response(await runtime.door.ask(asked))
 
+    async def taken(proof: str = "", **_: Any) -> Any:
+        sent = (await request.files()).get("file")
+        if runtime.door is None or sent is None:
+            return json_response({"status": 503, "text": ""})
+        return json_response(await runtime.door.take(sent.filename or "", proof, _read(sent)))
+
+    async def given(name: str = "", **_: Any) -> Any:
+        door = runtime.door
+        return json_response({}, status_code=503) if door is None else door.give(name)
+
     if hasattr(context, "register_web_api"):
+        context.register_web_api(TAKEN, taken, ["POST"], "GraphMemory: a file for an import")
+        context.register_web_api(GIVEN, given, ["GET"], "GraphMemory: an export")
         context.register_web_api(PASSED, passed, ["POST"], "GraphMemory: its memory page")
         context.register_web_api(ROUTE, answer, ["GET"], "GraphMemory: where its memory page is")
+
+
+async def _read(sent: Any) -> AsyncIterator[bytes]:
+    while piece := await sent.read(PIECE):
+        yield piece
 
 
 def state(runtime: Runtime) -> dict[str, Any]:

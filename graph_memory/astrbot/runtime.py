@@ -8,13 +8,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain, repeat
 from pathlib import Path
 from typing import Any, Protocol
 
 from astrbot.api.message_components import File, Plain
+from starlette.responses import Response
 
 from ..access import Access
 from ..commands.backup_commands import BackupCommands
@@ -81,6 +82,10 @@ class Door(Protocol):
     """Answers what AstrBot's dashboard asks for its owner."""
 
     async def ask(self, asked: dict[str, Any]) -> dict[str, Any]: ...
+
+    async def take(self, name: str, proof: str, body: AsyncIterator[bytes]) -> dict[str, Any]: ...
+
+    def give(self, name: str) -> Response: ...
 
 
 class Web(Protocol):

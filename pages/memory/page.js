@@ -3,7 +3,7 @@
 // address is a document of its own, ?at=/memories, so that scripts run anew and the way back
 // works. Where there is no memory page, it says why.
 
-import { ask, go, here } from "./static/js/place.js";
+import { ask, go, here, pass } from "./static/js/place.js";
 
 const bridge = window.AstrBotPluginView ?? window.AstrBotPluginPage;
 const element = (id) => document.getElementById(id);
@@ -67,7 +67,8 @@ addEventListener("click", (event) => {
   const href = link?.getAttribute("href") ?? "#";
   if (event.defaultPrevented || href.startsWith("#") || href.startsWith("blob:")) return;
   event.preventDefault();
-  go(href);
+  if (!link.hasAttribute("download")) go(href);
+  else pass.out(decodeURIComponent(href.split("/").at(-1))).catch(({ message }) => { link.textContent = message; });
 });
 
 addEventListener("submit", async (event) => {

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import pytest_asyncio
 from starlette.applications import Starlette
+from starlette.datastructures import UploadFile
 from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
@@ -18,6 +19,8 @@ from starlette.routing import Route
 from graph_memory.service import MemoryService
 from tests.webui.conftest import application
 from webui import WebServer
+
+from .test_everywhere import AXE
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser, FrameLocator, Page
@@ -34,6 +37,21 @@ addEventListener("message", async ({ data, source }) => {
   const say = (more) => source.postMessage({ channel: data.channel, ...more }, "*");
   if (data.kind === "ready") say({ kind: "context", context: window.told });
   if (data.kind !== "request") return;
+  if (data.action === "files:upload") {
+    const form = new FormData();
+    form.append("file", new File([data.fileBuffer], data.fileName));
+    const sent = await fetch(`/api/plug/${data.endpoint}`, { method: "POST", body: form });
+    say({ kind: "response", requestId: data.requestId, ok: sent.ok, data: await sent.json() });
+    return;
+  }
+  if (data.action === "files:download") {
+    const found = await fetch(`/api/plug/${data.endpoint}`);
+    const link = document.createElement("a");
+    Object.assign(link, { href: URL.createObjectURL(await found.blob()), download: data.filename });
+    if (found.ok) link.click();
+    say({ kind: "response", requestId: data.requestId, ok: found.ok, data: {} });
+    return;
+  }
   const asked = { method: "POST", body: JSON.stringify(data.body) };
   const answer = await fetch(`/api/plug/${data.endpoint}`, data.action === "api:post" ? asked : {});
   say({ kind: "response", requestId: data.requestId, ok: answer.ok, data: await answer.json() });
@@ -62,12 +80,29 @@ def dashboard(memory: MemoryService, language: str) -> Starlette:
     async def passed(request: Request) -> Response:
         return JSONResponse(await door.ask(await request.json()))
 
+    async def taken(request: Request) -> Response:
+        proof = request.path_params["proof"]
+        async with request.form() as form:
+            sent = form["file"]
+            assert isinstance(sent, UploadFile)
+
+            async def pieces() -> AsyncIterator[bytes]:
+                yield await sent.read()
+
+            return JSONResponse(await door.take(sent.filename or "", proof, pieces()))
+
+    async def given(request: Request) -> Response:
+        found: Response = door.give(request.path_params["name"])
+        return found
+
     return Starlette(
         routes=[
             Route("/", around),
             Route("/view/{path:path}", view),
             Route("/api/plugin/page/bridge-sdk.js", bridge),
             Route("/api/plug/web", passed, methods=["POST"]),
+            Route("/api/plug/imports/{proof}", taken, methods=["POST"]),
+            Route("/api/plug/exports/{name}", given),
         ]
     )
 
@@ -146,3 +181,39 @@ async def test_only_our_own_scripts_run_in_the_frame(seen: Any) -> None:
     assert wrong
     assert all("Content Security Policy" in each for each in wrong)
     wrong.clear()
+
+
+@pytest.mark.parametrize("seen", [("zh-CN", 1280), ("en-US", 360)], indirect=True)
+async def test_files_go_in_and_come_out(seen: Any, service: MemoryService, tmp_path: Path) -> None:
+    frame, page, _ = seen
+    await frame.locator("nav.places a[href='/data']").click()
+    await frame.locator("form[action='/data/export'] button").click()
+    async with page.expect_download() as expected:
+        await frame.locator("a[download]").first.click()
+    file = await (await expected.value).path()
+    assert '"type"' in file.read_text(encoding="utf-8").splitlines()[1]
+    sent = tmp_path / "again.jsonl"
+    sent.write_bytes(file.read_bytes())
+    await frame.locator("#file:visible").wait_for()
+    await frame.locator("#file").set_input_files(sent)
+    await frame.locator("main form[method=post][action='/data/import']").wait_for()
+    assert [path.name for path in await service.transfer.waiting()] == ["again.jsonl"]
+    await service.transfer.discard("again.jsonl")
+
+
+@pytest.mark.parametrize("seen", [("zh-CN", 1280), ("en-US", 360)], indirect=True)
+async def test_who_sees_badly_finds_their_way_in_the_frame(seen: Any) -> None:
+    frame, page, _ = seen
+    import axe_playwright_python
+
+    looks = AXE.replace("resultTypes", "preload: false, resultTypes")  # a frame may fetch nothing
+    source = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text("utf-8")
+    for path in ("/", "/memories", "/people", "/graph", "/viewas", "/why", "/records", "/data"):
+        await frame.locator(f"nav.places a[href='{path}']").click()
+        await frame.locator(f"nav.places a[href='{path}'][aria-current]").wait_for()
+        if path == "/graph":
+            await frame.locator("#graph[data-ready]").wait_for()
+        inside = page.frames[-1]
+        await inside.evaluate(source)
+        assert await inside.evaluate(looks) == [], path
+        assert not await is_wide(page)

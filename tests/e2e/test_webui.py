@@ -7,6 +7,8 @@ import re
 import resource
 import sys
 from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
 
 import aiohttp
 import pytest
@@ -50,6 +52,39 @@ async def test_the_dashboard_shows_the_same_pages_to_who_is_logged_in(world: Wor
         shown = await answer.json()
     assert shown["status"] == 200
     assert 'aria-current="page"' in shown["text"]
+    await files_pass_both_ways(world)
+
+
+async def files_pass_both_ways(world: World) -> None:
+    """What the dashboard's bridge does for the page, by the same addresses."""
+    base = f"/api/v1/plugins/extensions/{PLUGIN}"
+
+    async def ask(path: str, **fields: str) -> dict[str, Any]:
+        asked: dict[str, Any] = {"path": path, "language": "zh"}
+        if fields:
+            asked["form"] = urlencode(fields)
+        async with world.bot._request("POST", f"{base}/web", json=asked) as answer:
+            found: dict[str, Any] = await answer.json()
+        return found
+
+    page = (await ask("/data"))["text"]
+    (proof,) = re.findall(r'name="csrf-token" content="(\w+)"', page)
+    assert (await ask("/data/export", csrf=proof))["status"] == 303
+    name = re.findall(r'href="/data/exports/([^"]+)"', (await ask("/data"))["text"])[0]
+    async with world.bot._request("GET", f"{base}/exports/{name}") as answer:
+        told = await answer.read()
+    assert told.count(b"\n") > 1
+    form = aiohttp.FormData()
+    form.add_field("file", told, filename="again.jsonl")
+    async with world.bot._request("POST", f"{base}/imports/{proof}", data=form) as answer:
+        sent = await answer.json()
+    assert (sent["status"], json.loads(sent["text"])) == (200, {"name": "again.jsonl"})
+    assert (await ask("/data/import/delete", csrf=proof, name="again.jsonl"))["status"] == 303
+
+
+STRANGE = (
+    ("GET", "page"), ("POST", "web"), ("GET", "web"), ("GET", "exports/x"), ("POST", "imports/x"),
+)  # fmt: skip
 
 
 @pytest.mark.host
@@ -57,7 +92,7 @@ async def test_the_dashboard_shows_nothing_to_strangers(world: World) -> None:
     base = f"http://127.0.0.1:{world.bot.dashboard_port}"
     async with aiohttp.ClientSession(base) as stranger:
         for prefix in ("/api/plug", "/api/v1/plugins/extensions"):
-            for method, name in (("GET", "page"), ("POST", "web"), ("GET", "web")):
+            for method, name in STRANGE:
                 for headers in ({}, {"Authorization": "Bearer nonsense"}):
                     url = f"{prefix}/{PLUGIN}/{name}"
                     asked = stranger.request(method, url, json={"path": "/"}, headers=headers)

@@ -1,10 +1,16 @@
 """The dashboard's door: the owner's pages by the same routes and guard, nothing else."""
 
+import json
 import re
+from collections.abc import AsyncIterator
 from typing import Any
+from urllib.parse import quote, urlencode
 
+import httpx
 import pytest
 from fastapi import FastAPI
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from webui.dashboard import DashboardDoor
 from webui.guard import DASHBOARD
@@ -46,13 +52,45 @@ async def test_a_form_needs_the_proof_of_the_page(tmp_path_factory: Any) -> None
         assert "已做好一份备份" in said["text"]
 
 
-async def test_neither_streams_nor_files_come_this_way(tmp_path_factory: Any) -> None:
+async def pieces(*some: bytes) -> AsyncIterator[bytes]:
+    for piece in some:
+        yield piece
+
+
+async def test_a_file_goes_in_with_the_proof_of_the_page(tmp_path_factory: Any) -> None:
     async with opened(tmp_path_factory.mktemp("own")) as memory:
         door = DashboardDoor(application(memory))
+        proof = token((await door.ask({"path": "/data"}))["text"])
+        for wrong in ("", "00" * 64, f"{proof}\r\nX-A: b"):
+            refused = await door.take("chat.jsonl", wrong, pieces(b"{}"))
+            assert refused["status"] == 403
+        assert await memory.transfer.waiting() == []
+        done = await door.take("闲聊 ../chat.jsonl", proof, pieces(b"{}", b"\n", b"{}"))
+        assert done["status"] == 200
+        (file,) = await memory.transfer.waiting()
+        assert (file.name, file.read_bytes()) == (json.loads(done["text"])["name"], b"{}\n{}")
+        assert file.parent == memory.directory / "imports"
+
+
+async def test_a_file_comes_out_as_it_is(tmp_path_factory: Any) -> None:
+    async with opened(tmp_path_factory.mktemp("own")) as memory:
         file = (await memory.transfer.export()).path
+        door = DashboardDoor(application(memory))
+        outside = httpx.ASGITransport(door.give(file.name))
+        async with httpx.AsyncClient(transport=outside, base_url="http://localhost") as dashboard:
+            sent = await dashboard.get("/anything")
+        assert sent.content == file.read_bytes()
+        assert file.name in sent.headers["content-disposition"]
+        for name in ("", "..", "../erased.json", "../../journal.sqlite3", "no.jsonl"):
+            transport = httpx.ASGITransport(door.give(name))
+            async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as other:
+                assert (await other.get("/")).status_code == 404
+
+
+async def test_no_stream_comes_this_way(tmp_path_factory: Any) -> None:
+    async with opened(tmp_path_factory.mktemp("own")) as memory:
+        door = DashboardDoor(application(memory))
         assert (await door.ask({"path": "/api/v1/events"}))["status"] == 404
-        sent = await door.ask({"path": f"/data/exports/{file.name}"})
-        assert (sent["status"], sent["text"]) == (200, "")
         large = await door.ask({"path": "/data/backup", "form": "x" * 70_000})
         assert large["status"] == 413
 
@@ -83,3 +121,28 @@ async def test_no_request_can_say_that_it_is_the_dashboard(app: FastAPI, strange
         )
         is_public = route.path().startswith(("/static", "/login", "/healthz"))
         assert is_public or answer.status_code != 200
+
+
+JUNK = st.text(max_size=40) | st.sampled_from(["..", "%2e%2e%2f", "1", "-1", "f:1", "e:1", "\0"])
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.integers(0),
+    st.lists(JUNK, min_size=4, max_size=4),
+    st.none() | st.dictionaries(JUNK, JUNK, max_size=3),
+    st.none() | JUNK | st.integers(),
+)
+async def test_whatever_is_asked_nothing_fails(app, place, words, form, cookie) -> None:
+    """Every route, with any values, as a page and as a form without proof."""
+    routes = [each for each in surface(app) if each.template != "/mcp"]
+    route = routes[place % len(routes)]
+    path = route.path(**{name: quote(words[0], safe="") for name in route.path_names})
+    query = urlencode([(name, words[1]) for name in (*route.query_names, words[2])])
+    asked: dict[str, Any] = {"path": f"{path}?{query}", "language": cookie, "flash": cookie}
+    if form is not None:
+        asked["form"] = urlencode(form)
+    answer = await DashboardDoor(app).ask(asked)
+    assert answer["status"] < 500
+    assert form is None or answer["status"] in {403, 404, 405, 307, 303}
+    assert answer["location"].startswith("/") or not answer["location"]

@@ -1,7 +1,7 @@
 // A file that is sent in, an import that is under way: the page shows how far they are. A
 // memory that is opened anew: the page goes on as soon as it is there.
 
-import { ask, events, go, isFramed } from "./place.js";
+import { ask, events, go, isFramed, pass } from "./place.js";
 
 const shown = document.querySelector("[data-progress]");
 const sending = document.querySelector("[data-send]");
@@ -24,37 +24,52 @@ async function follow() {
 
 if (shown) setTimeout(follow, 500);
 
+const proof = document.querySelector("meta[name=csrf-token]").content;
+
+function failed(reason) {
+  sending.classList.add("failed");
+  document.getElementById("send-state").textContent = sending.dataset.failed.replace("{reason}", reason);
+  sending.elements.file.disabled = false;
+}
+
+function received(status, answer) {
+  if (status === 200) go(`/data/import?${new URLSearchParams({ name: answer.name })}`);
+  else failed(answer?.detail ?? status);
+}
+
 // fetch does not say how much of a request was sent.
 function send(file) {
-  const state = document.getElementById("send-state");
   const request = new XMLHttpRequest();
-  const failed = (reason) => {
-    sending.classList.add("failed");
-    state.textContent = sending.dataset.failed.replace("{reason}", reason);
-    sending.elements.file.disabled = false;
-  };
   request.upload.addEventListener("progress", ({ loaded, total }) => {
-    state.textContent = `${Math.round((100 * loaded) / (total || 1))} %`;
+    document.getElementById("send-state").textContent = `${Math.round((100 * loaded) / (total || 1))} %`;
   });
-  request.addEventListener("load", () => {
-    const answer = request.response ?? {};
-    if (request.status !== 200) failed(answer.detail ?? request.status);
-    else go(`/data/import?${new URLSearchParams({ name: answer.name })}`);
-  });
+  request.addEventListener("load", () => received(request.status, request.response));
   request.addEventListener("error", () => failed("…"));
   request.open("POST", `/api/v1/imports/files?${new URLSearchParams({ name: file.name })}`);
   request.responseType = "json";
-  request.setRequestHeader("X-CSRF-Token", document.querySelector("meta[name=csrf-token]").content);
+  request.setRequestHeader("X-CSRF-Token", proof);
   request.setRequestHeader("Content-Type", "application/octet-stream");
-  sending.classList.remove("failed");
-  sending.elements.file.disabled = true;
   request.send(file);
 }
 
-if (sending && !isFramed) { // a frame may send no file
+// The dashboard, which sends it for a frame, does not say how far it is.
+async function hand(file) {
+  document.getElementById("send-state").textContent = "…";
+  try {
+    const { status, text } = await pass.in(file, proof);
+    received(status, text && JSON.parse(text));
+  } catch (error) {
+    failed(error.message);
+  }
+}
+
+if (sending) {
   sending.hidden = false;
   sending.elements.file.addEventListener("change", ({ target }) => {
-    if (target.files.length) send(target.files[0]);
+    if (!target.files.length) return;
+    sending.classList.remove("failed");
+    target.disabled = true;
+    (isFramed ? hand : send)(target.files[0]);
   });
   addEventListener("pageshow", () => sending.reset());
 }

@@ -51,6 +51,12 @@ export async function ask(address, more = {}) {
   return bridge.apiPost("web", { path: pathname + search, language, theme: isDark ? "dark" : "light", ...more });
 }
 
+// Has AstrBot pass on a file, one way or the other.
+export const pass = {
+  in: (file, proof) => bridge.upload(`imports/${proof}`, file),
+  out: (name) => bridge.download(`exports/${encodeURIComponent(name)}`, {}, name),
+};
+
 // Looks again and again: AstrBot's bridge has no stream that lasts.
 class Looks extends EventTarget {
   readyState = 1;
