@@ -6,6 +6,7 @@ files; pauses, accounts and spending are read anew; and what a server had lost i
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import sqlite3
 from collections.abc import Awaitable, Callable
@@ -113,8 +114,7 @@ class Coordination:
         salt = await self._journal.note(SALT)
         if salt is None:
             salt = await self._journal.alter(lambda db, _tell: _salted(db, self._tombstones.salt))
-        if not self._tombstones.adopt(salt) and self._is_new:
-            logger.warning("this bot forgot people before it joined: it keeps its own list of them")
+        await asyncio.to_thread(self._tombstones.adopt, salt)
         marks = await self._journal.look(erasures)
         if self._tombstones.take(marks):
             await self._purge()

@@ -18,7 +18,7 @@ from graph_memory.store.outbox import Heard
 from tests.makers import CHINA, holding
 from tests.postgres import Postgres
 from tests.store.test_replica import until
-from tests.world import CLUB, HOME, ZHANG, World, li_in_club, living, zhang, zhang_in_club
+from tests.world import CLUB, HOME, LI, ZHANG, World, li_in_club, living, zhang, zhang_in_club
 
 pytestmark = pytest.mark.server
 
@@ -177,6 +177,24 @@ async def test_what_waited_is_barred_while_its_author_is_being_erased(bots: Bots
         ]
 
     assert await journal.alter(begin) == [True, False]
+
+
+async def test_who_forgot_people_before_it_joined_follows_what_others_forget(bots: Bots) -> None:
+    one = await bots.start("one")
+    (bots.folder / "two").mkdir()
+    async with living(bots.folder / "two") as alone:  # it is empty, but for whom it forgot
+        await alone.memory.forget_me.forget(LI)
+    two = await bots.start("two")
+    await one.say(zhang, "我最怕山竹虫")
+    await followed(one, two)
+    await two.memory.backups.make("manual")
+    assert holding(bots.folder / "two", "山竹虫", "**/*.sqlite3")
+    await one.memory.forget_me.forget(ZHANG)
+    await followed(two, one)
+    assert not holding(bots.folder / "two", "山竹虫")
+    stones = two.memory.backups._tombstones
+    assert stones.find(LI)
+    assert stones.find(ZHANG)
 
 
 async def test_a_wrong_clock_does_not_let_in_what_was_said_before(bots: Bots) -> None:

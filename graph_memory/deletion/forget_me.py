@@ -79,11 +79,15 @@ _COST = 2**12
 
 @dataclass(frozen=True, slots=True)
 class Tombstone:
-    """That a user (``id``: salted hash) was erased; ``done``: from all files."""
+    """That a user (``id``: salted hash) was erased; ``done``: from all files.
+
+    ``salt`` is given if others are hashed with another one by now.
+    """
 
     id: str
     at: float
     done: bool = False
+    salt: str = ""
 
 
 @dataclass(slots=True)
@@ -93,7 +97,7 @@ class Tombstones:
     path: Path
     salt: str
     stones: list[Tombstone] = field(default_factory=list)
-    _known: dict[str, str] = field(default_factory=dict)
+    _known: dict[tuple[str, str], str] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     @classmethod
@@ -104,7 +108,10 @@ class Tombstones:
             data = json.loads(path.read_text(encoding="utf-8"))
             found = cls(path, str(data["salt"]), [Tombstone(**each) for each in data["stones"]])
             if data.get("version", 1) < _VERSION:  # only the first of the two hashes
-                found.stones = [replace(s, id=found._slow(s.id)) for s in found.stones]
+                stones = found.stones
+                found.stones = [
+                    replace(s, id=_slow(bytes.fromhex(s.id), found.salt)) for s in stones
+                ]
         except FileNotFoundError:
             return cls(path, secrets.token_hex(16))
         except (OSError, ValueError, TypeError, KeyError) as error:
@@ -119,22 +126,23 @@ class Tombstones:
             before = self.find(user)
             # Later than before, whatever the clock says: what was marked then is due again.
             stone = Tombstone(self.hash(user), max(now, before.at + 1) if before else now)
-            self._write([*(other for other in self.stones if other.id != stone.id), stone])
+            self._write([*(other for other in self.stones if other != before), stone])
         return stone
 
-    def adopt(self, salt: str) -> bool:
-        """Hash as other bots do; false if there are stones that were hashed before."""
+    def adopt(self, salt: str) -> None:
+        """Hash as other bots do from now on."""
         with self._lock:
-            if salt != self.salt and not self.stones:
-                self.salt, self._known = salt, {}
-                self._write([])
-        return salt == self.salt
+            if salt != self.salt:
+                stones = [replace(stone, salt=stone.salt or self.salt) for stone in self.stones]
+                self.salt = salt
+                self._write(stones)
 
     def take(self, marks: Mapping[str, float]) -> bool:
         """Write down whom other bots erased (hash and time); whether any were new."""
         with self._lock:
-            known = {stone.id: stone.at for stone in self.stones}
-            new = [Tombstone(id, at) for id, at in marks.items() if known.get(id, at - 1) < at]
+            known = {stone.id: stone for stone in self.stones}
+            told = [known.get(id, Tombstone(id, at - 1)) for id, at in marks.items()]
+            new = [replace(s, at=marks[s.id], done=False) for s in told if s.at < marks[s.id]]
             if new:
                 ids = {stone.id for stone in new}
                 self._write([*(stone for stone in self.stones if stone.id not in ids), *new])
@@ -142,8 +150,7 @@ class Tombstones:
 
     def find(self, user: str) -> Tombstone | None:
         """The tombstone of a user, if there is one."""
-        id = self.hash(user) if self.stones else ""
-        return next((stone for stone in self.stones if stone.id == id), None)
+        return next((each for each in self.stones if each.id == self.hash(user, each.salt)), None)
 
     def finish(self, stones: Iterable[Tombstone]) -> None:
         """Write down that no file holds these users any more, or raise ``JournalError``."""
@@ -156,28 +163,29 @@ class Tombstones:
         """Those of users who may still be in a file."""
         return [stone for stone in self.stones if not stone.done]
 
-    def hash(self, user: str) -> str:
-        """The salted hash of a user's id."""
-        if user not in self._known:
-            salt = self.salt.encode()
-            first = hashlib.pbkdf2_hmac("sha256", user.encode(), salt, _ROUNDS, 16)
-            self._known[user] = self._slow(first.hex())
-        return self._known[user]
+    def hash(self, user: str, salt: str = "") -> str:
+        """The salted hash of a user's id; with the salt of new stones, unless one is given."""
+        key = user, salt or self.salt
+        if key not in self._known:
+            first = hashlib.pbkdf2_hmac("sha256", user.encode(), key[1].encode(), _ROUNDS, 16)
+            self._known[key] = _slow(first, key[1])
+        return self._known[key]
 
     def match(self, users: Iterable[str]) -> dict[str, str]:
         """Those of ``users`` that have a tombstone, by its id."""
-        wanted = {stone.id for stone in self.stones}
-        return {id: user for user in users if (id := self.hash(user)) in wanted} if wanted else {}
-
-    def _slow(self, digest: str) -> str:
-        first, salt = bytes.fromhex(digest), self.salt.encode()
-        return hashlib.scrypt(first, salt=salt, n=_COST, r=8, p=1, dklen=16).hex()
+        wanted, salts = {stone.id for stone in self.stones}, {stone.salt for stone in self.stones}
+        hashes = ((self.hash(user, salt), user) for user in users for salt in salts)
+        return {id: user for id, user in hashes if id in wanted}
 
     def _write(self, stones: list[Tombstone]) -> None:
         body = {"version": _VERSION, "salt": self.salt, "stones": list(map(asdict, stones))}
         with failing(f"{self.path} could not be written"), writing(self.path) as file:
             json.dump(body, file)
         self.stones = stones
+
+
+def _slow(first: bytes, salt: str) -> str:
+    return hashlib.scrypt(first, salt=salt.encode(), n=_COST, r=8, p=1, dklen=16).hex()
 
 
 # ----------------------------------------------------------- from a journal of any version
@@ -192,8 +200,9 @@ def barred(tombstones: Tombstones, db: sqlite3.Connection, heard: Heard, at: flo
     """Whether somebody asked to be forgotten after they said what waited in an outbox."""
     people = {heard.message.sender, heard.session.owner} - {"", BOT}
     marks = erasures(db) | DeletionPlan.times(db, _NOTE)
-    if not marks or not tombstones.adopt(noted(db, SALT) or tombstones.salt):
+    if not marks:
         return False
+    tombstones.adopt(noted(db, SALT) or tombstones.salt)
     return any(marks.get(tombstones.hash(each), at - 1) >= at for each in people)
 
 
