@@ -164,7 +164,7 @@ class Tombstones:
         return [stone for stone in self.stones if not stone.done]
 
     def hash(self, user: str, salt: str = "") -> str:
-        """The salted hash of a user's id; with the salt of new stones, unless one is given."""
+        """The hash of a user's id with a salt, by default that of new stones."""
         key = user, salt or self.salt
         if key not in self._known:
             first = hashlib.pbkdf2_hmac("sha256", user.encode(), key[1].encode(), _ROUNDS, 16)
