@@ -14,13 +14,11 @@ from .commands.memory_commands import Commands
 from .commands.tools import CORRECT, TOOLS, Tools
 from .errors import GraphMemoryError, NotFoundError
 from .locales import explain
-from .model import Session, Turn, session_of, user_id
+from .model import NO_PERSONA, Session, Turn, session_of, user_id
 from .service import MemoryService
 from .store import Rows
 
 NAME = "graph-memory"
-NOBODY = "[%None]"
-"""What AstrBot calls it when no persona is on."""
 
 
 async def turn_of(memory: MemoryService, asker: str) -> Turn:
@@ -32,7 +30,8 @@ async def turn_of(memory: MemoryService, asker: str) -> Turn:
     """
     who, _, persona = asker.partition("#")
     platform, _, account = who.partition(":")
-    user, session = user_id(platform, account), session_of(platform, "", account, persona or NOBODY)
+    user = user_id(platform, account)
+    session = session_of(platform, "", account, persona or NO_PERSONA)
 
     def newest(rows: Rows) -> Session | None:
         spoken = {

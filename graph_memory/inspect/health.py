@@ -201,11 +201,6 @@ class Checkup:
     changes: int
     seconds: float
 
-    @property
-    def is_well(self) -> bool:
-        """Whether everything is right now."""
-        return all(finding.is_mended for finding in self.findings)
-
 
 async def check_up(journal: Journal, graph: GraphStore, recall: Recaller) -> Checkup:
     """Mend the journal and rebuild its views; the memory is in use meanwhile."""

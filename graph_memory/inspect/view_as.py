@@ -21,7 +21,7 @@ from ..errors import NotFoundError
 from ..model import Asker, Fact, Message, Session, SessionRow, Status, User, home_of, session_of
 from ..privacy.scope import Attendance, Policy, Rank, View, rank_of, view
 from ..recall import Index, Item, Recall, Recaller, VisibleSet
-from ..recall.documents import Kind, message_key
+from ..recall.documents import Kind
 from ..store import Rows, contents, queries
 
 NOBODY = ""
@@ -212,9 +212,7 @@ class ViewAs(Part):
             found = []
             barrier = self._barriers(asker, index.sessions.values())
             for item in everything.items:
-                is_message = item.kind == Kind.MESSAGE.name.lower()
-                key = message_key(int(item.id)) if is_message else item.id
-                number = index.documents.number(key)
+                number = index.documents.number(item.key)
                 if number is None or visible.positions[number] >= 0:
                     continue
                 if reason := barrier(index.documents[number].source):

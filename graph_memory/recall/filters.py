@@ -12,7 +12,7 @@ from ..dates import Span
 from ..model import Asker, Fact, Message
 from ..privacy.scope import Rank, rank_of, span
 from ..text import normalise
-from .documents import Kind, Source, message_key
+from .documents import Kind, Source
 from .index import Index
 from .query import is_personal
 from .ranking import Candidate
@@ -77,8 +77,7 @@ class PersonalIndex:
         theirs = _Filter(people, self._names(people), spans)
         fit: list[tuple[int, float]] = []
         for item in ranked:
-            is_message = item.kind == Kind.MESSAGE.name.lower()
-            position = self._position(message_key(int(item.id)) if is_message else item.id)
+            position = self._position(item.key)
             if position is not None and theirs.fits(self._source(position)):
                 fit.append((position, item.score))
         if not fit and (people or spans):

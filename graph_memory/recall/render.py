@@ -16,7 +16,7 @@ from ..dates import iso
 from ..locales import say
 from ..model import BOT, TASKS, Asker, Episode, Fact, Layer, Message
 from ..text import clean_name, fenced, is_chinese, tokens, told_apart
-from .documents import Source
+from .documents import Kind, Source, message_key
 from .index import Index
 from .ranking import Candidate
 from .visible import VisibleSet
@@ -48,6 +48,12 @@ class Item:
     session: str
     foreign: bool
     messages: tuple[int, ...] = ()
+
+    @property
+    def key(self) -> str:
+        """What the index calls it."""
+        is_message = self.kind == Kind.MESSAGE.name.lower()
+        return message_key(int(self.id)) if is_message else self.id
 
 
 class BlockPart(IntEnum):

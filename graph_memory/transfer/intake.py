@@ -136,6 +136,11 @@ class ChatWindow:
     umo: str = ""
     title: str = ""
 
+    def session(self, persona: str) -> Session:
+        """Its Session under a persona."""
+        about = {"title": clean(self.title), "umo": self.umo}
+        return session_of(self.platform, self.group, self.account, persona, **about)
+
 
 @dataclass(frozen=True, slots=True)
 class SourceLine:
@@ -235,8 +240,7 @@ class Intake:
         if not text:
             self.skipped["empty"] += 1
             return
-        about = {"title": clean(place.title), "umo": place.umo}
-        session = session_of(place.platform, place.group, place.account, line.persona, **about)
+        session = place.session(line.persona)
         known = self._sessions.get(session.id)
         if known is None or (session.title and not known.title):
             self._sessions[session.id] = session

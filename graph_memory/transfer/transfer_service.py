@@ -55,7 +55,7 @@ class TransferService(Part):
     """Brings memories in and takes them out.
 
     Attributes:
-        problem, failure: Why the last import stopped, and the error; empty if it did not.
+        failure: Why the last import stopped; ``None`` if it did not.
     """
 
     def __init__(self, directory: Path, context: Context, learning: Learning) -> None:
@@ -71,8 +71,12 @@ class TransferService(Part):
         self._learner = Supervisor("gm-import-learning", self.learn, logger, text, retry=(PAUSE,))
         self._tasks: set[asyncio.Task[Brought]] = set()
         self._progress: tuple[int, int] | None = None
-        self.problem = ""
         self.failure: Exception | None = None
+
+    @property
+    def problem(self) -> str:
+        """Why the last import stopped; empty if it did not."""
+        return brief(self.failure) if self.failure else ""
 
     @property
     def progress(self) -> tuple[int, int] | None:
@@ -87,7 +91,7 @@ class TransferService(Part):
     async def _sweep(self) -> None:
         await asyncio.to_thread(files.sweep, self._directory, self._began)
         if any(run.state == "running" for run in await self.runs()):
-            self._failed(JournalError("it was interrupted").told("interrupted"))
+            self.failure = JournalError("it was interrupted").told("interrupted")
         async with self._lock:
             await self._finish_undoing()
 
@@ -197,21 +201,18 @@ class TransferService(Part):
             self._progress = done, total
 
         async with self._lock:
-            self._progress, self.problem, self.failure = (0, 0), "", None
+            self._progress, self.failure = (0, 0), None
             try:
                 await self._finish_undoing()
                 brought = await importer.run(told)
             except Exception as error:
-                self._failed(error)
+                self.failure = error
                 raise
             finally:
                 self._progress = None
         self._learning.look_again()
         self._learner.wake()
         return brought
-
-    def _failed(self, error: Exception) -> None:
-        self.problem, self.failure = brief(error), error
 
     async def runs(self) -> list[Run]:
         """All imports, oldest first."""

@@ -21,7 +21,6 @@ from ...model import (
     Name,
     Row,
     Session,
-    session_of,
     stable_id,
 )
 from ...retention import initial_half_life
@@ -78,9 +77,7 @@ def _only_session(sessions: list[Any], options: Options) -> Session | None:
         return None
     persona = found[0].get("persona_id")
     persona = persona if isinstance(persona, str) and persona != "default" else ""
-    return session_of(
-        place.platform, place.group, place.account, persona or options.persona, umo=place.umo
-    )
+    return place.session(persona or options.persona)
 
 
 class _RowBuilder:

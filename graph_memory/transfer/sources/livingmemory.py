@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ...dates import timestamp
-from ...model import BOT, Episode, session_of, stable_id
+from ...model import BOT, Episode, stable_id
 from ...text import clean
 from ..intake import Skipped, SourceLine
 from .source import Options, Pieces, database, pages, parsed, place_of
@@ -62,11 +62,7 @@ def _memory(row: tuple[Any, ...], options: Options) -> Pieces:
     persona = persona if isinstance(persona, str) and persona else options.persona
     umo = about.get("source_session_id") or about.get("session_id")
     place = place_of(umo, options.platforms)
-    session = (
-        session_of(place.platform, place.group, place.account, persona, umo=place.umo)
-        if place
-        else options.session()
-    )
+    session = place.session(persona) if place else options.session()
     told = clean(str(about.get("canonical_summary") or text or ""))
     facts = about.get("key_facts")
     more = [clean(fact) for fact in facts if isinstance(fact, str)] if facts else []

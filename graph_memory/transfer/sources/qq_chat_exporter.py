@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,10 @@ import ijson
 
 from ...dates import timestamp
 from ...errors import FormatError
-from ...model import BOT, GROUP, PRIVATE
+from ...model import BOT
 from ..file_format import lines_of, parse
 from ..intake import ChatWindow, Skipped, SourceLine
-from .source import Options, Pieces, split_circle
+from .source import Options, Pieces
 
 PLATFORM = "aiocqhttp"
 _PICTURE = re.compile(r"\[(?:图片|表情|动画表情|视频|语音|文件|商城表情)[^\]\n]{0,80}\]")
@@ -73,21 +74,13 @@ def _messages(path: Path) -> Iterator[Any]:
 def _place(info: dict[str, Any], options: Options) -> ChatWindow:
     """The chat window that an export is of."""
     own, peer = (str(info.get(key) or "") for key in ("selfUin", "peerUin"))
-    platform, kind, key = PLATFORM, PRIVATE, ""
-    if options.into:
-        platform, kind, key = split_circle(options.into)
-    elif info.get("type") == "group":
-        kind, key = GROUP, str(info.get("peerUid") or peer)
-    elif own in options.bots:
-        key = peer
-    elif peer in options.bots:
-        key = own
-    if not key:
+    group = str(info.get("peerUid") or peer) if info.get("type") == "group" else ""
+    account = peer if own in options.bots else own if peer in options.bots else ""
+    place = options.place() or ChatWindow(PLATFORM, group, "" if group else account)
+    if not (place.group or place.account):
         error = FormatError("it does not say which chat this is; choose one", 0, "into")
         raise error.told("whose")
-    if kind == GROUP:
-        return ChatWindow(platform, key, "", title=str(info.get("name") or ""))
-    return ChatWindow(platform, "", key)
+    return replace(place, title=str(info.get("name") or "")) if place.group else place
 
 
 def _line(item: Any, place: ChatWindow, options: Options, where: str) -> SourceLine | Skipped:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import FormatError
-from ...model import GROUP, NO_PERSONA, PRIVATE, Session, session_of
+from ...model import GROUP, NO_PERSONA, PRIVATE, Session
 from ...store.connection import open_to_read
 from ..file_format import Piece
 from ..intake import ChatWindow, Skipped, SourceLine
@@ -53,13 +53,17 @@ class Options:
         platforms = sorted(self.platforms.items())
         return repr((self.persona, self.platform, platforms, sorted(self.bots), self.into))
 
-    def session(self) -> Session | None:
-        """The Session of what does not say where it was said."""
+    def place(self) -> ChatWindow | None:
+        """The chat window of what does not say where it was said."""
         if not self.into:
             return None
         platform, kind, key = split_circle(self.into)
-        group, account = (key, "") if kind == GROUP else ("", key)
-        return session_of(platform, group, account, self.persona)
+        return ChatWindow(platform, *((key, "") if kind == GROUP else ("", key)))
+
+    def session(self) -> Session | None:
+        """The Session of what does not say where it was said."""
+        place = self.place()
+        return place.session(self.persona) if place else None
 
 
 def place_of(umo: Any, platforms: Mapping[str, str]) -> ChatWindow | None:
