@@ -13,8 +13,11 @@ from .makers import T0, Clock
 from .world import World, living, opened
 
 pytest_plugins = ["tests.postgres"]
-LONG = ("test_everywhere", "test_packaging", "test_proactive", "test_trouble", "test_demo")
-"""Modules that take minutes."""
+LONG = (
+    *("test_hidden", "test_destruction", "test_recorded", "test_broken", "test_hostile"),
+    *("test_everywhere", "test_packaging", "test_proactive", "test_trouble", "test_demo"),
+)
+"""Modules that take a minute or more."""
 
 # Timing belongs to the benchmark: on a busy machine a slow draw is not a defect.
 settings.register_profile(
