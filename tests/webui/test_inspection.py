@@ -103,6 +103,8 @@ async def test_the_page_shows_both_sides(owner: httpx.AsyncClient) -> None:
 async def test_somebody_to_begin_with_and_nobody_in_private(owner: httpx.AsyncClient) -> None:
     first = await see(owner, "/viewas")
     assert "看得见" in first.text
+    chosen = [each["value"] for each in first.tags_selected()]
+    assert "tech_assistant" in chosen, "who knows most, not the first by alphabet"
     nobody = await see(owner, "/viewas", user="~", persona="tech_assistant")
     assert "私聊里总有一个人在说话" in nobody.text
     assert not nobody.all("input", type="range")
