@@ -120,6 +120,7 @@ class Supervisor:
         if task:
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
+            self._idle.set()  # a task that had not begun says nothing
 
     async def _run(self, after: float) -> None:
         try:

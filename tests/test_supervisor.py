@@ -164,6 +164,17 @@ async def test_closing_waits_for_the_step_under_way() -> None:
     await supervisor.close()
 
 
+async def test_who_waits_is_let_go_if_it_is_closed_before_its_first_step(supervised) -> None:
+    async def wait() -> None:
+        supervised.start()
+        await supervised.idle()
+
+    waiting = asyncio.create_task(wait())
+    await asyncio.sleep(0)
+    await supervised.close()
+    await asyncio.wait_for(waiting, 1)
+
+
 async def test_it_can_be_cancelled_without_waiting(job: Job, supervised: Supervisor) -> None:
     supervised.cancel()
     job.went = asyncio.Event()

@@ -158,8 +158,13 @@ async def visit(base: str, browser: Browser) -> AsyncIterator[Opener]:
         motion: str = "reduce",
         at: str = "",
         node: str = "",
+        late: bool = True,
     ) -> Visit:
-        """A browser; logged in if it is to be at a page, or at a node of the graph."""
+        """A browser; logged in if it is to be at a page, or at a node of the graph.
+
+        Args:
+            late: Whether styles and scripts are; not where every page is only looked at.
+        """
         context = await browser.new_context(
             viewport={"width": width, "height": 800},
             color_scheme=scheme,  # type: ignore[arg-type]
@@ -167,7 +172,8 @@ async def visit(base: str, browser: Browser) -> AsyncIterator[Opener]:
         )
         context.set_default_timeout(15_000)
         await context.add_cookies([{"name": "gm_language", "value": language, "url": base}])
-        await context.route("**/static/**", _late)
+        if late:
+            await context.route("**/static/**", _late)
         found = Visit(await context.new_page(), base)
         found.watch()
         visits.append(found)

@@ -200,7 +200,7 @@ async def test_every_page_is_listed(application: FastAPI, memory: MemoryService)
 @pytest.mark.parametrize("language", DRESSES)
 async def test_every_page_in_every_dress(visit, memory, axe, language):
     scheme, width, _ = DRESSES[language][0]
-    seen = await visit(width, scheme, language)
+    seen = await visit(width, scheme, language, late=False)
     found: list[str] = []
     await seen.go("/login")
     found += await _looks(seen, "/login", language, axe)
@@ -244,7 +244,7 @@ async def test_what_is_looked_for_would_be_found(visit: Opener, axe: str) -> Non
 
 
 async def test_every_page_by_keyboard_alone(visit: Opener, memory: MemoryService) -> None:
-    seen = await visit()
+    seen = await visit(late=False)
     await seen.log_in()
     found = []
     for path, *_ in (await addresses(memory)).values():
