@@ -170,13 +170,14 @@ class Host:
     def _session(self, event: Any, persona: str) -> Session:
         group, platform = str(event.get_group_id() or ""), event.get_platform_name()
         own = str(event.get_self_id() or "")
+        title = getattr(getattr(event.message_obj, "group", None), "group_name", None)
         return session_of(
             platform,
             group,
             event.get_sender_id(),
             persona,
             own if self._by_account and own in self.ours.get(platform, ()) else "",
-            title=_title(event, group),
+            title=str((title if group else event.get_sender_name()) or ""),
             umo=_origin(event, group),
         )
 
@@ -435,11 +436,6 @@ def _said(content: Any) -> str:
     parts = content if isinstance(content, list) else []
     texts = [str(p["text"]) for p in parts if isinstance(p, dict) and p.get("text")]
     return "\n".join(text for text in texts if not text.lstrip().startswith(HOST_MARKUP))
-
-
-def _title(event: Any, group: str) -> str:
-    title = getattr(getattr(event.message_obj, "group", None), "group_name", None)
-    return str((title if group else event.get_sender_name()) or "")
 
 
 def _origin(event: Any, group: str) -> str:

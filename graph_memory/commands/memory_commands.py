@@ -381,7 +381,7 @@ class Command:
     async def answer(self, commands: Commands, turn: Turn, words: str) -> str:
         """Run it, or show its usage, or that it is off."""
         language, part = commands.memory.settings.language, NEEDED.get(self.name)
-        if part and not commands.memory.companion.has(part):
+        if part and part not in commands.memory.companion.parts:
             return say(language, "part_off", part=part)
         method = attrgetter(self.method or self.name)(commands)
         if self.name not in ALONE:

@@ -8,7 +8,6 @@ be.
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -36,7 +35,6 @@ MAX_TEXT = 3_000
 MAX_ACCOUNT = 60
 EXPORT_PAUSE = 60.0
 """Seconds from one file of a user to the next."""
-MAX_USERS = 500
 LISTED = 10
 MAX_LINE = 60
 PATIENCE = 25.0
@@ -80,7 +78,7 @@ class TransferCommands(Answers):
 
     def __init__(self, memory: MemoryService) -> None:
         super().__init__(memory)
-        self._last: OrderedDict[str, float] = OrderedDict()
+        self._last: dict[str, float] = {}
         self._writing: set[str] = set()
         self._wishes = Wishes[Importer | _Move](memory.now, CONFIRM)
 
@@ -108,19 +106,16 @@ class TransferCommands(Answers):
         return await self._written(person)
 
     async def _mine(self, turn: Turn) -> ExportAnswer:
-        user, memory = turn.user, self.memory
-        since = memory.now() - self._last.get(user, -EXPORT_PAUSE)
-        if user in self._writing or 0 <= since < EXPORT_PAUSE:
+        user, now = turn.user, self.memory.now()
+        self._last = {who: at for who, at in self._last.items() if 0 <= now - at < EXPORT_PAUSE}
+        if user in self._writing or user in self._last:
             return ExportAnswer(self._say("export_wait"))
         self._writing.add(user)
         try:
-            path = await memory.transfer.own(turn.asker)
+            path = await self.memory.transfer.own(turn.asker)
         finally:
             self._writing.discard(user)
-        self._last[user] = memory.now()
-        self._last.move_to_end(user)
-        while len(self._last) > MAX_USERS:
-            self._last.popitem(last=False)
+        self._last[user] = self.memory.now()
         return ExportAnswer(self._say("export_mine"), path)
 
     async def _written(self, person: str) -> ExportAnswer:

@@ -98,14 +98,10 @@ class Companion(Part):
         self.transcripts = Transcripts(context, recall)
         self.proactive = Proactive(context)
 
-    def has(self, part: str) -> bool:
-        """Whether a part is on."""
-        return part in self.parts
-
     def words(self, session: Session) -> frozenset[Word]:
         """The control words that the chat model is taught in a Session."""
-        words = {Word.SILENCE, Word.WANT_MORE} if self.has("control_words") else set()
-        if self.has("proactive") and not session.is_group:
+        words = {Word.SILENCE, Word.WANT_MORE} if "control_words" in self.parts else set()
+        if "proactive" in self.parts and not session.is_group:
             words.add(Word.PROACTIVE)
         return frozenset(words)
 
@@ -129,22 +125,22 @@ class Companion(Part):
     def _lead(self, turn: Turn, state: SessionState, view: View, cite: Cite | None) -> Lead:
         now, language = self._now(), language_of(turn.text, self._language)
         lines: list[str] = []
-        if self.has("metadata") and turn.user and state.is_opening:
+        if "metadata" in self.parts and turn.user and state.is_opening:
             lines.append(_occasion(state, now, self._zone, language))
-        if self.has("mood") and state.mood and rank_of(view, state.mood) is Rank.OWN:
+        if "mood" in self.parts and state.mood and rank_of(view, state.mood) is Rank.OWN:
             mood = say(language, f"mood_{state.mood.later(now).name}")
             lines.append(say(language, "lead_mood", mood=mood))
         inner = state.inner
-        if self.has("inner_state") and inner is None and state.before is None:
+        if "inner_state" in self.parts and inner is None and state.before is None:
             inner = inner_state.seed(turn.session.id, language)  # how one is with strangers
             lines += inner_state.lines(inner, language)
-        elif self.has("inner_state") and inner and rank_of(view, inner) is Rank.OWN:
+        elif "inner_state" in self.parts and inner and rank_of(view, inner) is Rank.OWN:
             lines += inner_state.lines(inner, language)
-        core = state.core if self.has("core_facts") else []
+        core = state.core if "core_facts" in self.parts else []
         core = [row for row in core if rank_of(view, row) is Rank.OWN]
         lines += _core(core, language)
         records: list[str] = []
-        if self.has("records") and state.is_opening:
+        if "records" in self.parts and state.is_opening:
             past = [each for each in state.past if rank_of(view, each) is Rank.OWN]
             records = _records(past, cite, self._zone, language)
         return Lead(lines, records, bool(core))
@@ -155,7 +151,7 @@ class Companion(Part):
         self, rows: Rows, batch: Batch, known: PromptContext
     ) -> Sequence[ExtractionExtension]:
         """What the call that learns a batch is asked besides."""
-        asked = [make(rows, batch, known) for part, make in TEACHERS.items() if self.has(part)]
+        asked = [make(rows, batch, known) for part, make in TEACHERS.items() if part in self.parts]
         return [extension for extension in asked if extension]
 
     # ---------------------------------------------------------------- core facts
@@ -166,7 +162,7 @@ class Companion(Part):
 
     def remembering(self, turn: Turn) -> Callable[[Rows, Draft], None] | None:
         """Makes core facts of what somebody asked to be remembered in private."""
-        if turn.session.is_group or not self.has("core_facts"):
+        if turn.session.is_group or "core_facts" not in self.parts:
             return None
 
         def add(rows: Rows, draft: Draft) -> None:

@@ -340,11 +340,6 @@ class Index:
     def visible(self, views: Mapping[str, View]) -> VisibleSet:
         return self._visible_sets.of(views)
 
-    @property
-    def newest(self) -> int:
-        """Id of the message that came last, or 0 if it is not delivered yet."""
-        return max(0, next(reversed(self.messages), 0))
-
     def message(self, id: int) -> Message | None:
         number = self.documents.number(message_key(id))
         source = self.documents[number].source if number is not None else None

@@ -128,7 +128,7 @@ def search(
         cache(partial(_weighed, ranking, selection)),
         block,
         {"search": round((time.perf_counter() - started) * 1000, 3)},
-        newest=index.newest,
+        newest=max(0, next(reversed(index.messages), 0)),  # if it is delivered
     )
     return Recall(items, block, trace)
 
@@ -164,14 +164,6 @@ def _weighed(ranking: Ranking, selection: Selection) -> tuple[TracedCandidate, .
         )
         for each in ranking.candidates
     )
-
-
-def _noted(trace: Trace, message: int | None) -> Trace:
-    """A trace with the message that asked, or without its words if that is not stored."""
-    if not message:
-        return trace if message is None else replace(trace, query="")
-    newest = max(trace.newest, message) if trace.newest else 0
-    return replace(trace, message=message, newest=newest)
 
 
 def explain(index: Index, visible: VisibleSet, trace: Trace) -> Explanation:
@@ -272,7 +264,9 @@ class Recaller:
             self._sync.take(event)
         if isinstance(event, Erased):
             forget()
-        self._file.follow(event)
+        is_less = isinstance(event, Change) and any(op.after is None for op in event.ops)
+        if is_less or isinstance(event, Erased):
+            self._file.follow(event)
 
     def visible(self, asker: Asker) -> Mapping[str, View]:
         """What an asker may see, by Session id."""
@@ -345,7 +339,7 @@ class Recaller:
         previous = options.previous if self._goes_on(asker) else ""
         options = replace(options, budget=budget, brief=brief, previous=previous)
         found = await self._safely(asker, text, options)
-        self.traces.add(_noted(found.trace, options.message))
+        self.traces.add(found.trace, options.message)
         return found
 
     def _goes_on(self, asker: Asker) -> bool:

@@ -6,14 +6,14 @@ said it comes first, in brackets that are removed from texts and names.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import tzinfo
 from enum import IntEnum
 from functools import lru_cache
 
 from ..dates import iso
-from ..locales import say
+from ..locales import TEXTS
 from ..model import BOT, TASKS, Asker, Episode, Fact, Layer, Message
 from ..text import clean_name, fenced, is_chinese, tokens, told_apart
 from .documents import Kind, Source, message_key
@@ -64,17 +64,12 @@ class BlockPart(IntEnum):
     EARLIER = 2
 
 
-class Wording:
-    """What the block says in one language: the texts ``block_…``."""
-
-    def __init__(self, language: str) -> None:
-        self._language = language
-
-    def __call__(self, key: str, **values: object) -> str:
-        return say(self._language, f"block_{key}", **values)
-
-
-ZH, EN = Wording("zh"), Wording("en")
+Wording = Mapping[str, str]
+"""What the block says in one language: the texts ``block_…``."""
+ZH, EN = (
+    {key.removeprefix("block_"): text for key, text in texts.items() if key.startswith("block_")}
+    for texts in (TEXTS["zh"], TEXTS["en"])
+)
 OPEN, CLOSE = "<memories>", "</memories>"
 
 
@@ -113,7 +108,7 @@ def is_told(source: Source, lead: str) -> bool:
 
 def framed(lines: Sequence[str], words: Wording) -> str:
     """A block of some lines; empty if there are none."""
-    return "\n".join([OPEN, words("note"), *lines, CLOSE]) if lines else ""
+    return "\n".join([OPEN, words["note"], *lines, CLOSE]) if lines else ""
 
 
 def without_name(text: str, who: str) -> str:
@@ -124,7 +119,7 @@ def without_name(text: str, who: str) -> str:
 
 def _frame(words: Wording) -> int:
     """Tokens of what surrounds the lines of a block."""
-    return _tokens(OPEN) + _tokens(CLOSE) + _tokens(words("note"))
+    return _tokens(OPEN) + _tokens(CLOSE) + _tokens(words["note"])
 
 
 class Renderer:
@@ -173,9 +168,9 @@ class Renderer:
         if not alone and text.endswith(("。", ".")) and not text.endswith(".."):
             text = text[:-1]  # in a list nobody misses the full stop
         notes = self._notes(candidate)
-        about = f"〔{self._words('joint').join(notes)}〕" if notes else ""
+        about = f"〔{self._words['joint'].join(notes)}〕" if notes else ""
         who = self.who(source, alone=alone)
-        return self._words("line", who=who, notes=about, text=without_name(text, who))
+        return self._words["line"].format(who=who, notes=about, text=without_name(text, who))
 
     def _notes(self, candidate: Candidate) -> list[str]:
         """Whether and when it was true, where it was said."""
@@ -184,17 +179,17 @@ class Renderer:
         if isinstance(source, Fact):
             notes += self._standing(source, newer)
         elif isinstance(source, Episode) and source.is_record:
-            notes.append(words("until", date=self.date(source.ended_at)))
+            notes.append(words["until"].format(date=self.date(source.ended_at)))
         elif newer is not None:
-            notes.append(words("replaced"))
+            notes.append(words["replaced"])
         elif self._is_outdated(candidate):
-            notes.append(words("changed"))
+            notes.append(words["changed"])
         session = self.index.sessions.get(source.session)
         title = clean_name(session.title) if session else ""
         if session and session.circle != self.asker.circle and title:
-            notes.append(words("elsewhere", title=title))
+            notes.append(words["elsewhere"].format(title=title))
         if candidate.foreign:
-            notes.append(words("foreign"))
+            notes.append(words["foreign"])
         return notes
 
     def _is_outdated(self, candidate: Candidate) -> bool:
@@ -218,40 +213,40 @@ class Renderer:
 
     def _standing(self, fact: Fact, newer: Fact | None) -> list[str]:
         words, ended, vague = self._words, fact.valid_to, ""
-        notes = [words("hearsay")] if fact.hearsay else []
+        notes = [words["hearsay"]] if fact.hearsay else []
         if fact.confidential:
-            notes.append(words("confidential"))
+            notes.append(words["confidential"])
         if ended is None and newer is not None:
             ended = newer.said_at if newer.valid_from is None else newer.valid_from
             vague = newer.precision
         is_task = fact.predicate in TASKS
         is_changed = newer is not None and newer.predicate in TASKS
         if is_task and ended is not None and not is_changed:
-            notes.append(words("settled"))
+            notes.append(words["settled"])
         elif is_task and fact.due is not None and fact.due <= self._now:
-            notes.append(words("overdue"))
+            notes.append(words["overdue"])
         elif (newer or fact).corrects and ended is not None:
-            notes.append(words("corrected"))
+            notes.append(words["corrected"])
         elif fact.is_former and newer is None:
             # What was done is past anyway.
-            notes += [words("formerly")] if fact.predicate != "did" else []
+            notes += [words["formerly"]] if fact.predicate != "did" else []
         elif ended is not None:
-            notes.append(words("until", date=self.date(ended, vague)))
-            notes += [words("replaced")] if newer is not None else []
+            notes.append(words["until"].format(date=self.date(ended, vague)))
+            notes += [words["replaced"]] if newer is not None else []
         elif fact.valid_from is not None and fact.valid_from > self._now:
-            notes.append(words("since", date=self.date(fact.valid_from, fact.precision)))
+            notes.append(words["since"].format(date=self.date(fact.valid_from, fact.precision)))
         return notes
 
     def who(self, source: Source, *, alone: bool = True) -> str:
         """Who said a memory, and of a fact whether of themselves."""
         if isinstance(source, Episode):
-            return self._words("summary")
+            return self._words["summary"]
         own, words = self.asker.accounts, self._words
         speaker = source.sender if isinstance(source, Message) else source.speaker
         name = self._called(speaker, source.name if isinstance(source, Message) else "")
-        if speaker in own and not self.asker.is_group and (not alone or name == words("nobody")):
-            return words("oneself") if alone else words("own")
-        if isinstance(source, Message) or name == words("nobody"):
+        if speaker in own and not self.asker.is_group and (not alone or name == words["nobody"]):
+            return words["oneself"] if alone else words["own"]
+        if isinstance(source, Message) or name == words["nobody"]:
             return name
         is_self = speaker == source.subject or {speaker, source.subject} <= own
         is_clear = name in source.statement  # of whom it is, and not of a namesake
@@ -262,19 +257,19 @@ class Renderer:
             name = self._called(speaker, other)  # the steady one, not the card of the day
             if name == other:
                 return name
-        return words("themself", name=name)
+        return words["themself"].format(name=name)
 
     def _called(self, user: str, name: str = "") -> str:
         """Name of a user (by default the last one), with a mark if there are namesakes."""
         if user == BOT:
-            return self._words("bot")
+            return self._words["bot"]
         if (user, name) not in self._names:
             views = self.visible.views
             shown = clean_name(name) or self._any_name(user)
             others = self.index.bearers(shown, views) - {user} if shown else set()
             if user in self.asker.accounts:
                 others -= self.asker.accounts
-            self._names[user, name] = told_apart(shown, user, others) or self._words("nobody")
+            self._names[user, name] = told_apart(shown, user, others) or self._words["nobody"]
         return self._names[user, name]
 
     def _any_name(self, user: str) -> str:
@@ -305,7 +300,7 @@ class Renderer:
         )
 
     def heading(self, candidate: Candidate) -> str:
-        return f"{self._words(self.group(candidate).name.lower())}:"
+        return f"{self._words[self.group(candidate).name.lower()]}:"
 
     def block(self, chosen: list[Candidate], lead: Sequence[str] = ()) -> str:
         """The block, ``lead`` first; empty without lines."""

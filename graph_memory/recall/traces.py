@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import math
 import sqlite3
 from collections import OrderedDict, deque
 from collections.abc import Callable, Mapping, Sequence
@@ -18,7 +19,7 @@ from typing import Any, NamedTuple
 from ..context import Context
 from ..data_directory import writing
 from ..errors import JournalError
-from ..model import Asker, Change, Erased
+from ..model import Asker, Erased
 from ..privacy.redaction import disclosed
 from ..privacy.scope import View
 from ..retention import DAY
@@ -105,7 +106,13 @@ class Traces:
         """Have ``listener`` called when there is another one."""
         self._listeners.append(listener)
 
-    def add(self, trace: Trace) -> None:
+    def add(self, trace: Trace, message: int | None) -> None:
+        """Keep one with the message that asked, or without words if that is not kept."""
+        if message:
+            newest = max(trace.newest, message) if trace.newest else 0
+            trace = replace(trace, message=message, newest=newest)
+        elif message is not None:
+            trace = replace(trace, query="")
         self.put(trace)
         for listener in self._listeners:
             listener()
@@ -187,7 +194,7 @@ class TraceFile:
     def __init__(self, context: Context, traces: Traces, sync: IndexSync) -> None:
         self._context, self._traces, self._sync = context, traces, sync
         self._path = context.journal.path.with_name(FILE)
-        self._since = self._last = 0.0
+        self._since, self._last = math.inf, 0.0
         self._erasures = 0
         self._job = Supervisor("gm-traces", self._step, logger, "traces are not kept", retry=(60,))
         traces.listen(self._touch)
@@ -209,13 +216,13 @@ class TraceFile:
             self._remove()
 
     def follow(self, event: Event) -> None:
-        """Keep no id of what is gone."""
-        if isinstance(event, Erased) and self._traces.erase(event):
+        """Keep no id of what is gone; called when something is."""
+        if isinstance(event, Erased):
+            if not self._traces.erase(event):
+                return
             self._erasures += 1
             self._remove()
-            self._touch()
-        elif isinstance(event, Change) and any(op.row is None for op in event.ops):
-            self._touch()
+        self._touch()
 
     async def close(self) -> None:
         """Write what is not written yet."""
@@ -226,7 +233,7 @@ class TraceFile:
 
     def _touch(self) -> None:
         self._last = asyncio.get_running_loop().time()
-        if not self._job.is_running:
+        if self._since == math.inf:
             self._since = self._last
             self._job.start(after=QUIET)
 
@@ -239,8 +246,9 @@ class TraceFile:
         left = min(self._last + QUIET, self._since + LONGEST) - now
         if left > 0:
             return left
+        self._since = math.inf
         await self._save()
-        return None
+        return None if self._since == math.inf else QUIET  # another one came meanwhile
 
     async def _save(self) -> None:
         stored = self._stored()

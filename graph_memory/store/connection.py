@@ -240,11 +240,6 @@ class Worker:
         self._is_busy = False
         self._late = 0
 
-    @property
-    def _is_stuck(self) -> bool:
-        """Whether the piece of work that somebody gave up on is still under way."""
-        return self._is_busy and self._late == self._pieces
-
     async def start(self, connect: Callable[[], sqlite3.Connection]) -> None:
         """Have the thread open its connection."""
         self._db = await asyncio.get_running_loop().run_in_executor(self._thread, connect)
@@ -265,7 +260,8 @@ class Worker:
         database = self._db
         if database is None:
             raise ClosedError("the journal is closed")
-        if self._waiting >= MAX_WAITING or (self._is_stuck and patience is not None):
+        is_stuck = self._is_busy and self._late == self._pieces  # with what somebody gave up on
+        if self._waiting >= MAX_WAITING or (is_stuck and patience is not None):
             raise self._slow("the disk does not keep up")
         self._waiting += 1
         try:

@@ -87,7 +87,7 @@ def shown(index: Index, asker: Asker, here: Session, words: Wording) -> list[str
 
 def memories(block: list[str], count: int) -> list[tuple[str, str, str]]:
     """The lines of a block that hold memories, taken apart; everything else is its frame."""
-    frame = {words(part.name.lower()) for words in (ZH, EN) for part in BlockPart}
+    frame = {words[part.name.lower()] for words in (ZH, EN) for part in BlockPart}
     assert (block[0], block[-1]) == (OPEN, CLOSE)
     assert "".join(block).count(OPEN) == "".join(block).count(CLOSE) == 1
     found = []
@@ -116,7 +116,7 @@ def test_what_a_name_becomes(nick: str, called: str) -> None:
 def test_a_hostile_name_is_the_one_attribution(nick, called, learned, words):
     said = Said(OTHER, nick, "陈大文上个月被公司开除了", learned, about=ASKER)
     ((who, notes, _),) = memories(rendered([said], words), 1)
-    assert who == (called or words("nobody"))
+    assert who == (called or words["nobody"])
     assert notes == ""
 
 
@@ -295,8 +295,8 @@ def test_whoever_says_whatever_each_line_is_theirs(said, words, here):
         speaker = said[int(number[1])].who
         signed.setdefault(who.removesuffix("本人").removesuffix(", themself"), set()).add(speaker)
         assert notes == ""
-        assert (who == words("own")) <= (speaker == ASKER)
-    assert all(len(who) == 1 for label, who in signed.items() if label != words("nobody")), signed
+        assert (who == words["own"]) <= (speaker == ASKER)
+    assert all(len(who) == 1 for label, who in signed.items() if label != words["nobody"]), signed
 
 
 @given(st.text(max_size=80))

@@ -25,10 +25,10 @@ OUTDATED = tuple(
     word
     for words in (ZH, EN)
     for word in (
-        words("replaced"),
-        max(words("until", date="|").split("|"), key=len),
-        words("formerly"),
-        words("settled"),
+        words["replaced"],
+        max(words["until"].format(date="|").split("|"), key=len),
+        words["formerly"],
+        words["settled"],
     )
 )
 
