@@ -12,8 +12,9 @@ import pytest
 from graph_memory.deletion.forget_me import barred, erase
 from graph_memory.errors import JournalError
 from graph_memory.inspect.health import describe
-from graph_memory.model import Message
+from graph_memory.model import Message, Turn
 from graph_memory.settings import Settings
+from graph_memory.store import journal as store_journal
 from graph_memory.store.outbox import Heard
 from tests.makers import CHINA, holding
 from tests.postgres import Postgres
@@ -264,6 +265,23 @@ async def test_a_follow_up_is_sent_by_the_bot_that_is_in_the_chat(bots: Bots) ->
     await followed(one)
     assert not await one.memory.journal.serves(HOME.circle)
     assert not await two.memory.journal.serves(CLUB.circle)
+
+
+async def test_who_is_cut_off_for_long_recalls_only_what_belongs_to_the_chat(
+    bots: Bots, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What somebody told elsewhere another bot may long have forgotten."""
+    one = await bots.start("one")
+    await one.say(zhang, "我最爱吃的是椒麻鸡")
+    await one.say(zhang_in_club, "下周聚餐吃火锅")
+
+    async def recalled(turn: Turn) -> str:
+        return (await one.memory.recall.remind(turn.asker, "聚餐吃什么？")).block
+
+    assert "火锅" in await recalled(zhang)
+    monkeypatch.setattr(store_journal, "STALE", -1.0)
+    assert "火锅" not in await recalled(zhang)
+    assert "火锅" in await recalled(zhang_in_club)
 
 
 async def test_what_is_asked_for_while_the_server_is_away_is_done_after_it(

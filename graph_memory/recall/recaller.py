@@ -270,7 +270,8 @@ class Recaller:
 
     def visible(self, asker: Asker) -> Mapping[str, View]:
         """What an asker may see, by Session id."""
-        return self._views.of(asker)
+        is_stale = self._context.journal.is_stale
+        return self._views.near(asker) if is_stale else self._views.of(asker)
 
     async def explain(self, asker: Asker) -> Explanation | None:
         """What the last reply was reminded of, as far as ``asker`` may see it.

@@ -313,6 +313,11 @@ class ViewCache:
         """
         return self._under(self._policy, asker)
 
+    def near(self, asker: Asker) -> Mapping[str, View]:
+        """Of these, those of the chat window itself."""
+        views = self.of(asker).items()
+        return {id: each for id, each in views if self._sessions[id].circle == asker.circle}
+
     def everything(self, asker: Asker) -> Mapping[str, View]:
         """Every Session, as if there were no scope; for the owner only."""
         return self._under(OPEN, asker)

@@ -51,6 +51,8 @@ Slices = Generator[None, None, T]
 """Long work: wherever it yields, what it did so far may be committed by itself."""
 OUTBOX = "outbox.sqlite3"
 """Name of the file beside the journal where messages wait for a server."""
+STALE = 600.0
+"""Seconds without the server after which others may long have taken back what is here."""
 FOLLOWING = 0.5
 """Seconds between two looks at what other bots wrote."""
 RETRY = (2.0, 5.0)
@@ -73,7 +75,7 @@ class Journal:
         self.path = path
         self._now = now
         self.replica = Replica(server, now) if server else None
-        self._bars = bars
+        self._bars, self._reached_at = bars, float("-inf")
         self.takes_leases = True
         """Whether this process does what one bot should do for all."""
         self.doings: dict[str, Callable[..., Awaitable[object]]] = {"leave": self._leave}
@@ -193,8 +195,17 @@ class Journal:
 
         if replica := self.replica:
             await self._writer.run(lambda db: follow(db, replica))
-            self.storage.reached()
+            self._reached()
         return FOLLOWING
+
+    def _reached(self) -> None:
+        self._reached_at = time.monotonic()
+        self.storage.reached()
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether other bots may long have forgotten what is still here."""
+        return bool(self.replica) and time.monotonic() - self._reached_at > STALE
 
     async def deliver(
         self, entries: list[tuple[int, Heard]], since: int
@@ -328,7 +339,7 @@ class Journal:
             self._events = []
             if self.replica and not is_local:
                 result = self.replica.write(db, checked, self._events.append)
-                self.storage.reached()
+                self._reached()
             else:
                 with transacting(db):
                     result = checked(db)
