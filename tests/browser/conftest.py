@@ -170,7 +170,7 @@ async def visit(base: str, browser: Browser) -> AsyncIterator[Opener]:
             color_scheme=scheme,  # type: ignore[arg-type]
             reduced_motion=motion,  # type: ignore[arg-type]
         )
-        context.set_default_timeout(15_000)
+        context.set_default_timeout(30_000)
         await context.add_cookies([{"name": "gm_language", "value": language, "url": base}])
         if late:
             await context.route("**/static/**", _late)
