@@ -13,7 +13,9 @@ from pathlib import Path
 from tests.sources import name, runtime_modules, tree
 
 CODE = 24_748
-MODULES = 171
+MODULES = 172
+WEBUI = 3_500
+"""Lines of the web UI's Python, all counted: what pages show is in ``inspect/presentation.py``."""
 LONGEST, MEAN = 60, 12
 """Lines of a function, from ``def`` to its end."""
 SILENT = (
@@ -70,6 +72,11 @@ def test_there_is_no_more_code_than_was_decided() -> None:
 
 def test_there_are_no_more_modules_than_was_decided() -> None:
     assert len(runtime_modules()) <= MODULES
+
+
+def test_the_web_ui_is_small() -> None:
+    of_pages = [path for path in runtime_modules() if name(path).startswith("webui")]
+    assert sum(len(read(path).splitlines()) for path in of_pages) <= WEBUI
 
 
 def test_functions_are_small() -> None:

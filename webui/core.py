@@ -27,11 +27,17 @@ if TYPE_CHECKING:
     from graph_memory import settings as settings
     from graph_memory import text as text
     from graph_memory import transfer as transfer
+    from graph_memory.inspect import presentation as presentation
     from graph_memory.inspect import view_as as view_as
     from graph_memory.store import queries as queries
     from graph_memory.transfer import files as files
 
-_INNER = {"files": "transfer.files", "queries": "store.queries", "view_as": "inspect.view_as"}
+_INNER = {
+    "files": "transfer.files",
+    "presentation": "inspect.presentation",
+    "queries": "store.queries",
+    "view_as": "inspect.view_as",
+}
 
 
 def __getattr__(name: str) -> ModuleType:

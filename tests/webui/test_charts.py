@@ -6,11 +6,10 @@ from zoneinfo import ZoneInfo
 from hypothesis import given
 from hypothesis import strategies as st
 
+from graph_memory.inspect.presentation import HEIGHT, WIDTH, Timeline, fading_line
 from graph_memory.library import FactLine, Thread
 from graph_memory.retention import DAY, initial_half_life, lifetime, retention
 from tests.makers import T0, entity, fact, private, user
-from webui.pages.fading import HEIGHT, WIDTH, fading_line
-from webui.pages.people import Timeline
 
 ZONE = ZoneInfo("Asia/Shanghai")
 HOME = private("zhang")

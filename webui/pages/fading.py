@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request
 from starlette.responses import Response
 
-from ..core import errors, retention, settings
+from ..core import errors, presentation, settings
 from ..rendering import Memory, Visit, or_back
 
 Tune = Callable[[Mapping[str, Any]], Awaitable[None]]
@@ -25,13 +23,8 @@ SPANS = (0, 30, 90, 365)
 """Days of the forecasts."""
 FEW = 5
 """Facts listed for each."""
-HORIZON = 730
-"""Days that are drawn."""
 TICKS = (180, 360, 540, 720)
-WIDTH, HEIGHT = 720.0, 260.0
-"""Units of the drawing."""
 IMPORTANCES = (0.0, 0.25, 0.5, 0.75, 1.0)
-STEPS = 60
 
 routes = APIRouter()
 
@@ -80,11 +73,11 @@ async def _show(
     return visit.render(
         "tuning.html",
         status,
-        lines=[fading_line(each, rate, threshold) for each in IMPORTANCES],
-        floor=_height(threshold),
-        ticks=[(WIDTH * day / HORIZON, day) for day in TICKS],
-        width=WIDTH,
-        height=HEIGHT,
+        lines=[presentation.fading_line(each, rate, threshold) for each in IMPORTANCES],
+        floor=presentation.height_of(threshold),
+        ticks=[(presentation.WIDTH * day / presentation.HORIZON, day) for day in TICKS],
+        width=presentation.WIDTH,
+        height=presentation.HEIGHT,
         forecasts=await memory.upkeep.preview(SPANS, FEW, rate=rate, threshold=threshold),
         current=await memory.upkeep.preview(SPANS, 0),
         in_use=in_use,
@@ -114,36 +107,3 @@ def _read(given: Mapping[str, str]) -> tuple[dict[str, float], set[str]]:
         except errors.SettingError:
             wrong.add(name)
     return values, wrong
-
-
-@dataclass(frozen=True, slots=True)
-class FadingLine:
-    """Fading of facts of one importance unless they are mentioned.
-
-    Attributes:
-        points: ``x,y`` of a polyline.
-        days: After how many days it fades; ``None`` for never.
-        mark: Where that is, or ``None`` if it is off the grid.
-    """
-
-    importance: float
-    points: str
-    days: float | None
-    mark: tuple[float, float] | None
-
-
-def fading_line(importance: float, rate: float, threshold: float) -> FadingLine:
-    """The curve of :data:`HORIZON` days."""
-    half_life = retention.initial_half_life(importance)
-    points = []
-    for step in range(STEPS + 1):
-        share = (step / STEPS) ** 2  # steep at first: points are nearer to each other there
-        kept = retention.retention(share * HORIZON * retention.DAY, half_life, rate)
-        points.append(f"{WIDTH * share:.1f},{_height(kept):.1f}")
-    ends = retention.lifetime(half_life, threshold, rate)
-    mark = (round(WIDTH * ends / HORIZON, 1), _height(threshold)) if ends <= HORIZON else None
-    return FadingLine(importance, " ".join(points), ends if math.isfinite(ends) else None, mark)
-
-
-def _height(kept: float) -> float:
-    return round(HEIGHT * (1 - kept), 1)

@@ -8,17 +8,16 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gzip
-import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Literal, get_args
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Header, Query
 from pydantic import Field
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
-from ..core import errors, graph, model, retention
+from ..core import errors, graph, presentation
 from ..listing import MAX_TEXT, Id
 from ..rendering import Memory, Visit
 from .inspection import ViewAsQuery
@@ -50,9 +49,6 @@ ABOUT_ALL: dict[str, Callable[[graph.GraphQueries, int], graph.Subgraph]] = {
 Depth = Annotated[int, Query(ge=1, le=graph.HOPS - 1)]
 Named = Annotated[str, Query(max_length=MAX_TEXT)]
 Ids = Annotated[list[Id], Query(min_length=1, max_length=MAX_AMONG)]
-Drawn = dict[str, Any]
-"""Nodes, edges, or both, as templates and scripts take them."""
-
 routes = APIRouter()
 
 
@@ -67,8 +63,8 @@ class PathEnd:
     """
 
     text: str
-    node: Drawn | None = None
-    others: tuple[Drawn, ...] = ()
+    node: presentation.Drawn | None = None
+    others: tuple[presentation.Drawn, ...] = ()
 
 
 @routes.get("/graph")
@@ -87,10 +83,12 @@ async def show(
             return await _search(memory, visit, text)
         if node:
             found = await memory.graph.ask(lambda graph: _around(graph, node, beside, depth))
-            drawn = _graph(found, memory.now())
+            drawn = presentation.drawn_graph(found, memory.now())
         else:
             every = await memory.graph.ask(lambda graph: graph.nodes("", MAX_AMONG))
-            drawn = {"nodes": [_node(each) for each in every if each.kind != "session"]}
+            drawn = {
+                "nodes": [presentation.drawn_node(each) for each in every if each.kind != "session"]
+            }
     except errors.NotFoundError:
         return visit.render("error.html", 404, code=404, detail="")
     except errors.GraphError:
@@ -110,7 +108,7 @@ async def _search(memory: Memory, visit: Visit, text: str) -> Response:
     found = await memory.graph.ask(lambda graph: graph.nodes(text, MAX_AMONG))
     if len(found) == 1:
         return RedirectResponse(graph_url(found[0].id), 303)
-    results = [_node(node) for node in found[:RESULTS]]
+    results = [presentation.drawn_node(node) for node in found[:RESULTS]]
     return visit.render(
         "graph_search.html", results=results, q=text, questions=QUESTIONS, hops=graph.HOPS
     )
@@ -159,8 +157,8 @@ async def ask(
         a=ends[0],
         b=ends[1],
         answer=answer,
-        nodes={node.id: _node(node) for node in found.nodes},
-        facts={edge.id: _edge(edge, memory.now()) for edge in found.edges},
+        nodes={node.id: presentation.drawn_node(node) for node in found.nodes},
+        facts={edge.id: presentation.drawn_edge(edge, memory.now()) for edge in found.edges},
         names=sorted(names),
         hops=graph.HOPS,
         graph_url=graph_url,
@@ -176,7 +174,7 @@ def _find(queries: graph.GraphQueries, text: str) -> PathEnd:
     if ":" in text:
         with contextlib.suppress(errors.NotFoundError):
             exact = [*queries.among([text]).nodes, *exact]
-    nodes = [_node(node) for node in dict.fromkeys((*exact, *found))]
+    nodes = [presentation.drawn_node(node) for node in dict.fromkeys((*exact, *found))]
     return PathEnd(text, nodes[0] if nodes else None, tuple(nodes[1 : 1 + ALTERNATIVES]))
 
 
@@ -194,33 +192,33 @@ async def around(
     limit: Annotated[int, Field(ge=1, le=MAX_NODES)] = FIRST_NODES,
     relation: Annotated[str, Field(max_length=40)] = "",
     depth: Depth = 1,
-) -> Drawn:
+) -> presentation.Drawn:
     """A node and what is one fact away from it, or some."""
     found = await memory.graph.ask(lambda graph: graph.within(node, depth, limit, relation))
-    drawn = _graph(found, memory.now(), await memory.graph.map())
+    drawn = presentation.drawn_graph(found, memory.now(), await memory.graph.map())
     return drawn | {"relations": dict(found.counts)}
 
 
 @routes.get("/api/v1/graph/path")
-async def path(memory: Memory, a: Id, b: Id) -> Drawn:
+async def path(memory: Memory, a: Id, b: Id) -> presentation.Drawn:
     """The shortest paths between two nodes."""
     found = await memory.graph.ask(lambda graph: graph.path(a, b))
-    drawn = _graph(found, memory.now(), await memory.graph.map())
+    drawn = presentation.drawn_graph(found, memory.now(), await memory.graph.map())
     return drawn | {"paths": [{"nodes": way.nodes, "facts": way.facts} for way in found.paths]}
 
 
 @routes.get("/api/v1/graph/among")
-async def among(memory: Memory, node: Ids) -> Drawn:
+async def among(memory: Memory, node: Ids) -> presentation.Drawn:
     """Some nodes and all facts between them; unknown nodes are left out."""
     found = await memory.graph.ask(lambda graph: graph.among(node))
-    return _graph(found, memory.now(), await memory.graph.map())
+    return presentation.drawn_graph(found, memory.now(), await memory.graph.map())
 
 
 @routes.get("/api/v1/graph/map")
 async def whole(memory: Memory, accept_encoding: Annotated[str, Header()] = "") -> Response:
     """The whole graph, or the best connected part of it, with a place for each node."""
     found, now, rate = await memory.graph.map(), memory.now(), memory.settings.time_decay_rate
-    body = await asyncio.to_thread(_written, found, now, rate)
+    body = await asyncio.to_thread(presentation.packed, found, now, rate)
     headers = {"Vary": "Accept-Encoding"}
     if "gzip" in accept_encoding:  # it repeats nothing that was sent, so its length tells nothing
         body = await asyncio.to_thread(gzip.compress, body, 4)
@@ -233,96 +231,3 @@ async def seen(wanted: Annotated[ViewAsQuery, Query()], memory: Memory) -> Respo
     """How each fact stands that somebody could be told at the end of a day, by its id."""
     outlook = await memory.view_as.outlook(wanted.asker(memory), wanted.moment(memory))
     return JSONResponse({each.fact.id: each.sign.value for each in outlook.seen})
-
-
-def _written(drawn: graph.GraphMap, now: float, rate: float) -> bytes:
-    """The map as JSON: rows without names of fields, and numbers for what is repeated."""
-    whole, words, sessions = drawn.whole, _Words(), _Words()
-    edges = [
-        (
-            each.id,
-            each.source,
-            each.target,
-            words.number(each.predicate),
-            round(each.importance, 3),
-            each.strength_count,
-            _state(each, now),
-            round(each.recorded_at),
-            None if each.until is None else round(each.until),
-            sessions.number(each.session),
-            round(_strength(each, now, rate), 3),
-        )
-        for each in whole.edges
-    ]
-    chats = [whole.sessions.get(id, (id, id, False, "")) for id in sessions]
-    nodes = [_node(node, drawn) for node in whole.nodes]
-    body = {
-        "nodes": nodes,
-        "edges": edges,
-        "predicates": list(words),
-        "sessions": [
-            {"circle": circle, "title": title, "group": is_group, "persona": persona}
-            for circle, title, is_group, persona in chats
-        ],
-        "now": now,
-        "total": whole.total,
-    }
-    return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
-
-
-class _Words(dict[str, int]):
-    """Numbers of texts, in the order of their first appearance."""
-
-    def number(self, text: str) -> int:
-        """The number of a text, a new one if it has none."""
-        return self.setdefault(text, len(self))
-
-
-def _strength(edge: graph.MapEdge, now: float, rate: float) -> float:
-    age = now - edge.last_used
-    return 1.0 if edge.pinned else retention.retention(age, edge.half_life, rate)
-
-
-def _graph(found: graph.Subgraph, now: float, drawn: graph.GraphMap | None = None) -> Drawn:
-    """Nodes, the centre first, facts between them, and how many there are."""
-    nodes = [_node(node, drawn) for node in found.nodes]
-    return {
-        "centre": nodes[0],
-        "nodes": nodes,
-        "edges": [_edge(edge, now) for edge in found.edges],
-        "shown": len(nodes) - 1,
-        "total": max(found.total, len(nodes) - 1),
-    }
-
-
-def _node(node: graph.GraphNode, drawn: graph.GraphMap | None = None) -> Drawn:
-    place = drawn.places.get(node.id) if drawn else None
-    return {
-        "id": node.id,
-        "kind": node.kind,
-        "shape": (node.type or "topic") if node.kind == "entity" else node.kind,
-        "name": node.name or node.id,
-        "degree": node.degree,
-    } | ({"x": place[0], "y": place[1], "group": place[2]} if place else {})
-
-
-def _state(edge: graph.GraphEdge | graph.MapEdge, now: float) -> str:
-    if edge.status != model.Status.ACTIVE:
-        return "archived"
-    if edge.superseded:
-        return "superseded"
-    return "ended" if edge.valid_to is not None and edge.valid_to <= now else "current"
-
-
-def _edge(edge: graph.GraphEdge, now: float) -> Drawn:
-    return {
-        "id": edge.id,
-        "source": edge.source,
-        "target": edge.target,
-        "predicate": edge.predicate,
-        "statement": edge.statement,
-        "importance": edge.importance,
-        "times": edge.strength_count,
-        "state": _state(edge, now),
-        "at": edge.recorded_at,
-    }
