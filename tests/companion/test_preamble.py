@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from graph_memory.commands.memory_commands import COMMANDS
 from graph_memory.commands.tools import RECORD_TOOLS, TOOLS, offered
+from graph_memory.commands.usage import NEEDED
 from graph_memory.companion import Mood
 from graph_memory.companion.inner_state import HALF_LIFE
 from graph_memory.companion.parts import TEACHERS
@@ -115,10 +117,10 @@ async def test_each_part_alone(tmp_path: Path) -> None:
             world.later(HOUR)
             _, lead = await world.ask(zhang, "在吗")
             assert [word in lead for word in shown.values()] == [each == part for each in shown]
-            told = await world.commands.companion.core(zhang)
-            assert ("没有开启" in told) == (part != "core_facts")
-            told = await world.commands.companion.records(zhang)
-            assert ("没有开启" in told) == (part != "records")
+            for command in COMMANDS:
+                if command.name in ("core", "records"):
+                    told = await command.answer(world.commands, zhang, "")
+                    assert ("没有开启" in told) == (part != NEEDED[command.name])
 
 
 def test_off_the_model_is_offered_the_tools_it_always_was() -> None:
