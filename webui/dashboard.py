@@ -6,6 +6,7 @@ is as for a browser: the same routes, the same guard, the same proof that a form
 
 from __future__ import annotations
 
+import asyncio
 import re
 import secrets
 from collections.abc import AsyncIterator, Iterable
@@ -80,11 +81,15 @@ class DashboardDoor:
 
     async def _answer(self, scope: Scope, body: AsyncIterator[bytes]) -> dict[str, Any]:
         start, pieces = dict[str, Any](), list[bytes]()
+        is_read = False
 
         async def receive() -> Message:
-            if (piece := await anext(body, None)) is None:
-                return {"type": "http.request", "body": b"", "more_body": False}
-            return {"type": "http.request", "body": piece, "more_body": True}
+            nonlocal is_read
+            if is_read:  # what is asked now is whether the frame has gone, which nobody tells
+                await asyncio.Event().wait()
+            piece = await anext(body, None)
+            is_read = piece is None
+            return {"type": "http.request", "body": piece or b"", "more_body": not is_read}
 
         async def send(message: Message) -> None:
             start.update(message)
