@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import sqlite3
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from functools import partial
 
 from .context import Context
@@ -129,10 +129,10 @@ class Coordination:
         """Do what this bot was asked before it was stopped."""
 
         def bar(db: sqlite3.Connection, _tell: object) -> list[str]:
-            found = self._tombstones.match(users(db))
-            for id in stones.keys() - found.keys():  # who may still be in another bot's outbox
+            there = self._there(db, stones)
+            for id in stones.keys() - there.keys():  # who may still be in another bot's outbox
                 mark(db, id, max(stones[id], self._journal.clock()))
-            return [found[id] for id in stones.keys() & found.keys()]
+            return [*there.values()]
 
         if stones:
             await self._hash()
@@ -147,14 +147,17 @@ class Coordination:
 
         def retract(db: sqlite3.Connection, _tell: object) -> list[str]:
             retraction.retract_again(db, marks, self._now())
-            found = self._tombstones.match(users(db)) if gone else {}
-            return [found[id] for id in gone & found.keys()]
+            return [*self._there(db, gone).values()] if gone else []
 
         if gone:
             await self._hash()
         for user in await self._journal.alter(retract):
             await self._forget(user)
         await self._journal.alter(partial(_done_again, lost))
+
+    def _there(self, db: sqlite3.Connection, ids: Collection[str]) -> dict[str, str]:
+        """Those of some tombstones, by id, whose users a journal knows."""
+        return {id: user for id, user in self._tombstones.match(users(db)).items() if id in ids}
 
     async def _hash(self) -> None:
         """Hash all users' ids, which takes milliseconds each, before others have to wait."""

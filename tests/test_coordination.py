@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from graph_memory.deletion.forget_me import barred, erase
+from graph_memory.deletion.forget_me import bars, erase
 from graph_memory.errors import JournalError
 from graph_memory.inspect.health import describe
 from graph_memory.model import Message, Turn
@@ -53,6 +53,15 @@ async def followed(*worlds: World) -> None:
     for world in worlds:
         await world.memory.coordination.settle()
         await world.memory.settle()
+
+
+async def forgotten_by_the_first(bots: Bots, one: World, two: World) -> None:
+    """Have one forget somebody of whom the other has a backup."""
+    await followed(one, two)
+    await two.memory.backups.make("manual")
+    assert holding(bots.folder / "two", "山竹虫", "**/*.sqlite3")
+    await one.memory.forget_me.forget(ZHANG)
+    await followed(two, one)
 
 
 async def test_what_is_told_to_one_bot_the_other_recalls_in_the_same_words(bots: Bots) -> None:
@@ -106,11 +115,7 @@ async def test_who_is_forgotten_by_one_is_gone_from_all_files_of_all(bots: Bots)
     one, two = await bots.start("one"), await bots.start("two")
     await one.say(zhang, "我最怕山竹虫")
     await one.say(li_in_club, "今天聚餐")
-    await followed(one, two)
-    await two.memory.backups.make("manual")
-    assert holding(bots.folder / "two", "山竹虫", "**/*.sqlite3")
-    await one.memory.forget_me.forget(ZHANG)
-    await followed(two, one)
+    await forgotten_by_the_first(bots, one, two)
     for name in ("one", "two"):
         assert not holding(bots.folder / name, "山竹虫")
     assert [m.text for m in await two.memory.journal.newest_messages(9)] == ["今天聚餐"]
@@ -173,7 +178,7 @@ async def test_what_waited_is_barred_while_its_author_is_being_erased(bots: Bots
     def begin(db: sqlite3.Connection, _tell: object) -> list[bool]:
         next(erase(db, ZHANG, stone.at, key=stone.id))
         return [
-            barred(stones, db, Heard(replace(said, at=stone.at + late), HOME), stone.at + late)
+            bars(stones, db)(Heard(replace(said, at=stone.at + late), HOME), stone.at + late)
             for late in (-1, 1)
         ]
 
@@ -187,11 +192,7 @@ async def test_who_forgot_people_before_it_joined_follows_what_others_forget(bot
         await alone.memory.forget_me.forget(LI)
     two = await bots.start("two")
     await one.say(zhang, "我最怕山竹虫")
-    await followed(one, two)
-    await two.memory.backups.make("manual")
-    assert holding(bots.folder / "two", "山竹虫", "**/*.sqlite3")
-    await one.memory.forget_me.forget(ZHANG)
-    await followed(two, one)
+    await forgotten_by_the_first(bots, one, two)
     assert not holding(bots.folder / "two", "山竹虫")
     stones = two.memory.backups._tombstones
     assert stones.find(LI)
@@ -209,9 +210,11 @@ async def test_a_wrong_clock_does_not_let_in_what_was_said_before(bots: Bots) ->
     said = Message(0, HOME.id, ZHANG, "张三", "我最怕山竹虫", stone.at - 60 + 3600)
     heard = Heard(said, HOME, ahead=-3600.0)
     journal.replica.ahead = -0.1
-    assert await journal.look(lambda db: journal._barred(db, heard))
-    later = replace(heard, message=replace(said, at=stone.at + 3700))
-    assert not await journal.look(lambda db: journal._barred(db, later))
+    later = replace(heard, message=replace(said, text="我回来了", at=stone.at + 3700))
+    assert await journal.deliver([(1, heard)], 0) == [None]
+    (stored,) = await journal.deliver([(2, later)], 1) or [None]
+    assert stored
+    assert [m.text for m in await journal.newest_messages(9)] == ["我回来了"]
 
 
 async def test_a_backup_is_not_restored_by_one_bot_alone(bots: Bots) -> None:

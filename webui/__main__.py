@@ -22,7 +22,7 @@ from pathlib import Path
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from . import create_app
-from .core import access, embedding, errors, service, settings
+from .core import embedding, errors, service, settings
 from .server import WebServer
 
 JOURNAL, KEY = "GRAPH_MEMORY_JOURNAL", "GRAPH_MEMORY_KEY"
@@ -41,7 +41,7 @@ async def serve(folder: Path, options: settings.Settings, zone: str) -> None:
     memory = await service.MemoryService.open(folder, options, zone=clock)
     try:
         memory.use_embedder(lambda: embedding.load(embedding.BUNDLED, memory.journal))
-        key = await asyncio.to_thread(access.Access.open, folder, options.webui_key)
+        key = await memory.access()
         web = WebServer(create_app(memory, key, options))
         await web.start(options.webui_port, options.webui_host)
         try:
@@ -68,6 +68,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("folder", type=Path, help="for its copy of the journal; not a bot's own")
     parser.add_argument("--host", default=settings.HOST)
     parser.add_argument("--port", type=int, default=6190)
+    parser.add_argument("--public-url", default="", help="as browsers see it, behind a proxy")
     parser.add_argument("--language", choices=("zh", "en"), default="zh")
     parser.add_argument("--zone", default="", help="such as Asia/Shanghai; by default the system's")
     given = parser.parse_args(arguments)
@@ -81,6 +82,7 @@ def main(arguments: Sequence[str]) -> int:
         webui_port=given.port,
         webui_host=given.host,
         webui_key=os.environ.get(KEY, ""),
+        webui_public_url=given.public_url,
         language=given.language,
     )
     try:

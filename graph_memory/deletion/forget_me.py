@@ -42,7 +42,7 @@ from ..store.connection import failing, open_to_read
 from ..store.journal import Slices, finished
 from ..store.outbox import Heard
 from ..store.rows import Tell, forget_texts, forget_vectors, note, noted, notes
-from ..store.schema import APPLICATION_ID, migrate, unknown_migrations
+from ..store.schema import APPLICATION_ID, migrate, require_known
 from ..supervisor import Supervisor
 from . import retraction
 from .message_retention import delete_messages
@@ -196,14 +196,22 @@ def erasures(db: sqlite3.Connection) -> dict[str, float]:
     return {stone: float(at) for stone, at in notes(db, MARK).items()}
 
 
-def barred(tombstones: Tombstones, db: sqlite3.Connection, heard: Heard, at: float) -> bool:
-    """Whether somebody asked to be forgotten after they said what waited in an outbox."""
-    people = {heard.message.sender, heard.session.owner} - {"", BOT}
+def bars(tombstones: Tombstones, db: sqlite3.Connection) -> Callable[[Heard, float], bool]:
+    """Whether somebody asked to be forgotten after they said what waited in an outbox.
+
+    Returns:
+        What tells that, of a message and of when it was said by the clock of all bots.
+    """
     marks = erasures(db) | DeletionPlan.times(db, _NOTE)
     if not marks:
-        return False
+        return lambda _heard, _at: False
     tombstones.adopt(noted(db, SALT) or tombstones.salt)
-    return any(marks.get(tombstones.hash(each), at - 1) >= at for each in people)
+
+    def is_barred(heard: Heard, at: float) -> bool:
+        people = {heard.message.sender, heard.session.owner} - {"", BOT}
+        return any(marks.get(tombstones.hash(each), at - 1) >= at for each in people)
+
+    return is_barred
 
 
 def mark(db: sqlite3.Connection, stone: str, at: float) -> None:
@@ -562,8 +570,8 @@ def purge(
 ) -> None:
     """Erase people and retracted messages (``marks``) from closed copies. Blocks.
 
-    A copy is rewritten beside itself and replaced once that was verified. A damaged one is
-    deleted if somebody is to be forgotten.
+    A copy is rewritten beside itself and replaced once that was verified. One that is damaged,
+    or too old to be read, is deleted if somebody is to be forgotten.
 
     Raises:
         JournalError: Some could not be rewritten (no room, not writable); the others were.
@@ -575,13 +583,14 @@ def purge(
             raise ClosedError("the memory is closed")
         try:
             _purge(path, tombstones, marks, now)
-        except DamagedError as error:
+        except (JournalError, OSError) as error:
+            if not isinstance(error, DamagedError) and getattr(error, "code", "") != "older":
+                problems.append(f"{path.name}: {brief(error)}")
+                continue
             logger.warning("nothing can be erased from %s: %s", path.name, error)
             if tombstones.unfinished:
                 copies.remove(path)
                 logger.warning("%s was deleted", path.name)
-        except (JournalError, OSError) as error:
-            problems.append(f"{path.name}: {brief(error)}")
     if problems:
         raise JournalError("; ".join(problems))
 
@@ -636,8 +645,7 @@ def _due(db: sqlite3.Connection, path: Path, tombstones: Tombstones) -> dict[Tom
     (application,) = db.execute("PRAGMA application_id").fetchone()
     if application != APPLICATION_ID:
         raise DamagedError(f"{path} is not a journal of this plugin")
-    if unknown_migrations(db):
-        raise JournalError(f"{path} is of a newer version; update the plugin")
+    require_known(db, path)
     known = erasures(db)
     due = [stone for stone in tombstones.stones if known.get(stone.id, stone.at - 1) < stone.at]
     found = tombstones.match(users(db)) if due else {}

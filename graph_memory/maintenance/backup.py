@@ -388,7 +388,7 @@ async def open_journal(
         journal = directory / JOURNAL
         if not server:
             await asyncio.to_thread(forget_me.clean_journal, journal, tombstones, now())
-        return await Journal.open(journal, now, server, partial(forget_me.barred, tombstones))
+        return await Journal.open(journal, now, server, partial(forget_me.bars, tombstones))
     except DamagedError as error:
         raise await asyncio.to_thread(advise, directory, error) from error
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from ..data_directory import reserve, settle
 from ..errors import ClosedError, DamagedError, JournalError
 from .connection import failing, interruptible, open_to_read, reading
-from .schema import APPLICATION_ID, unknown_migrations
+from .schema import APPLICATION_ID, require_known
 
 logger = logging.getLogger("graph_memory.store")
 
@@ -148,14 +148,11 @@ def verify(path: Path) -> Contents:
 
     Raises:
         DamagedError: It is damaged or no journal.
-        JournalError: It is of a newer version, or cannot be read.
+        JournalError: It is of a newer version or of one too old, or cannot be read.
     """
     with failing(f"{path} cannot be used"), closing(open_to_read(path)) as db:
         held = _examine(db, threading.Event())
-        unknown = unknown_migrations(db)
-    if unknown:
-        text = f"{path} is of a newer version ({max(unknown)}); update the plugin"
-        raise JournalError(text).told("newer")
+        require_known(db, path)
     return held
 
 

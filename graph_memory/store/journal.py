@@ -46,7 +46,7 @@ logger = logging.getLogger("graph_memory.store")
 
 T = TypeVar("T")
 Work = Callable[[sqlite3.Connection], T]
-Bars = Callable[[sqlite3.Connection, Heard, float], bool]
+Bars = Callable[[sqlite3.Connection], Callable[[Heard, float], bool]]
 Slices = Generator[None, None, T]
 """Long work: wherever it yields, what it did so far may be committed by itself."""
 OUTBOX = "outbox.sqlite3"
@@ -106,8 +106,8 @@ class Journal:
 
         Args:
             server: How to reach the server that several bots share; empty for none.
-            bars: Whether what waited for that server, said at a time of all bots' clock, is not
-                to be stored any more.
+            bars: Makes what tells whether a message that waited for that server, said at a time
+                of all bots' clock, is not to be stored any more.
 
         Raises:
             DamagedError: Damaged or foreign.
@@ -217,11 +217,13 @@ class Journal:
             if done < since:
                 return None
             stored: list[Message | None] = []
+            is_barred = self._bars(db) if self._bars else lambda _heard, _at: False
             for number, heard in entries:
+                said = heard.message.at + (heard.ahead or self._ahead)
                 if was_delivered(number, done):
                     stored.append(mail.stored(db, heard.message))
                 else:
-                    stored.append(None if self._barred(db, heard) else self._add(db, heard))
+                    stored.append(None if is_barred(heard, said) else self._add(db, heard))
             for circle in {heard.session.circle for _, heard in entries}:
                 leases.serve(db, circle, self.replica.instance if self.replica else "")
             note(db, self._delivery, str(max(done, entries[-1][0])))
@@ -237,10 +239,6 @@ class Journal:
     def _delivery(self) -> str:
         assert self.replica
         return f"{DELIVERED}{self.replica.instance}"
-
-    def _barred(self, db: sqlite3.Connection, heard: Heard) -> bool:
-        said = heard.message.at + (heard.ahead or self._ahead)
-        return self._bars is not None and self._bars(db, heard, said)
 
     def clock(self) -> float:
         """The time that all bots on the memory go by, seconds since the epoch."""

@@ -99,8 +99,10 @@ class Replica:
 
     def attach(self, db: sqlite3.Connection) -> None:
         """Note from now on what a connection writes."""
-        self.instance = noted(db, f"{LOCAL}instance") or uuid.uuid4().hex
-        note(db, f"{LOCAL}instance", self.instance)
+        known = noted(db, f"{LOCAL}instance")
+        self.instance = known or uuid.uuid4().hex
+        if not known:
+            note(db, f"{LOCAL}instance", self.instance)
         self._server = Upstream(self._dsn, self.instance)
         self._tables = {table.name: table for table in _tables(db)}
         db.execute(

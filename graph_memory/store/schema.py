@@ -246,10 +246,21 @@ def open_tables(db: sqlite3.Connection) -> sqlite3.Connection:
     return db
 
 
-def unknown_migrations(db: sqlite3.Connection) -> set[str]:
-    """Names of the migrations that only a newer version knows."""
+def require_known(db: sqlite3.Connection, path: Path) -> None:
+    """Refuse a file that another version has to open.
+
+    Raises:
+        JournalError: It is of a newer version (``newer``), or of one too old (``older``).
+    """
+    applied = migrations_of(db)
     names = {name for name, _ in MIGRATIONS}
-    return {name for name in migrations_of(db) - names if name > FOLDED}
+    if unknown := {name for name in applied - names if name > FOLDED}:
+        raise JournalError(
+            f"{path} was written by a newer version ({max(unknown)}); update the plugin"
+        ).told("newer")
+    if applied and FOLDED not in applied:
+        text = f"{path} is older than version 0.2; update to 0.4 first, then go on"
+        raise JournalError(text).told("older")
 
 
 def migrations_of(db: sqlite3.Connection) -> set[str]:
@@ -286,13 +297,8 @@ def _pending(db: sqlite3.Connection, path: Path) -> list[tuple[str, str]]:
     (tables,) = db.execute("SELECT count(*) FROM sqlite_master").fetchone()
     if application != APPLICATION_ID and tables:
         raise DamagedError(f"{path} is a database of another program")
+    require_known(db, path)
     applied = migrations_of(db)
-    if unknown := unknown_migrations(db):
-        raise JournalError(
-            f"{path} was written by a newer version ({max(unknown)}); update the plugin"
-        ).told("newer")
-    if applied and FOLDED not in applied:
-        raise JournalError(f"{path} is older than version 0.2; update to 0.4 first, then go on")
     return [(name, script) for name, script in MIGRATIONS if name not in applied]
 
 

@@ -281,9 +281,7 @@ _GIVEN: dict[type, dict[str, Any]] = {
         "id": _NUMBER_OF,
         "text": Annotated[str, Field(min_length=1, max_length=MAX_MESSAGE), _STORABLE],
         "batch": _Whole | None,
-        "to": Annotated[
-            list[Annotated[tuple[Key, Text, _Whole | None], Field(strict=False)]], _MANY
-        ],
+        "to": Annotated[list[_TO], _MANY],
     },
 }
 """Fields that are to be like something else than their annotation says."""

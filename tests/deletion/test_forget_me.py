@@ -25,6 +25,7 @@ from graph_memory.model import Entity, Episode, Fact, Mention, Name, Session, Tu
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 from graph_memory.store import Draft
+from graph_memory.store.schema import FOLDED
 
 from ..disks import small_disk
 from ..makers import T0, entity, fact, group, holding, name, private, put, undo_last, user
@@ -272,6 +273,19 @@ async def test_damaged_copies_go(service: MemoryService, tmp_path: Path):
     (tmp_path / "journal-damaged-20260101T000000Z.sqlite3").write_bytes(content)
     await service.forget_me.forget(WANG)
     await service.backups.purge()
+    assert holding(tmp_path, PLANTED) == []
+    assert saved(tmp_path) == []
+
+
+async def test_copies_that_are_too_old_to_be_read_go(service: MemoryService, tmp_path: Path):
+    backup = await service.backups.make("manual")
+    with closing(sqlite3.connect(backup.path)) as db:
+        db.execute("DELETE FROM migration WHERE name >= ?", (FOLDED,))
+        db.execute("ALTER TABLE message DROP COLUMN addressees")
+        db.commit()
+    await service.forget_me.forget(WANG)
+    await service.backups.purge()
+    assert not Tombstones.read(tmp_path).unfinished
     assert holding(tmp_path, PLANTED) == []
     assert saved(tmp_path) == []
 

@@ -120,13 +120,10 @@ async def look_as(
     if not wanted.model_fields_set & {"user", "group", "persona"}:  # somebody to begin with
         last = await memory.library.people(1)
         user = last[0].node if last else choices.people[0][0]
-        known = [
-            each.persona for each in await memory.library.personas()
-        ]  # those first who know most
-        somebody = {
-            "user": user,
-            "persona": next(filter(choices.personas.__contains__, known), NONE),
-        }
+        # The first is who knows most.
+        known = [each.persona for each in await memory.library.personas()]
+        persona = next((each for each in known if each in choices.personas), NONE)
+        somebody = {"user": user, "persona": persona}
         wanted = wanted.model_copy(update=somebody)
     shown: dict[str, Any] = {"choices": choices, "none": NONE, "wanted": wanted, "q": wanted.q}
     if wanted.user == NONE and not wanted.group:
