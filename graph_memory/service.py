@@ -12,6 +12,7 @@ import os
 import time
 from collections.abc import Awaitable, Callable
 from datetime import tzinfo
+from functools import partial
 from pathlib import Path
 
 from .access import Access
@@ -167,6 +168,7 @@ class MemoryService:
         for part in (self.recall, self.learning, self.upkeep, self.backups, self.transfer):
             stack.push_async_callback(part.close)
             await part.start()
+        stack.push_async_callback(self.journal.works.close)
         stack.push_async_callback(self.coordination.close)
         self.coordination.start()
         for idle in (self.forget_me, self.companion.proactive):
@@ -285,7 +287,8 @@ class MemoryService:
     async def doctor(self) -> Checkup:
         """Mend the journal as far as that goes and rebuild its views."""
         async with self._examining:
-            return await check_up(self.journal, self.graph, self.recall)
+            work = partial(check_up, self.journal, self.graph, self.recall)
+            return await self.journal.works.run("checkup", work)
 
     async def settle(self) -> None:
         """Wait until index and graph reflect the journal and the embedder was tried."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from typing import Any
 
-from .core import locales
+from .core import locales, model
 
 LANGUAGES: dict[str, str] = {"zh": "zh-CN", "en": "en"}
 """Our codes, and what HTML calls them."""
@@ -32,10 +32,19 @@ class Translator:
         message = locales.TEXTS[self.language].get(key, key)
         return message.format(**locales.counted(values)) if values else message
 
+    def error(self, error: BaseException) -> str:
+        """What the reader is told of an error."""
+        return locales.explain(self.language, error)[:400]
+
     def name(self, prefix: str, word: str) -> str:
         """The message of ``prefix.word``; the word itself if there is none."""
         own = self.relations.get(word, word) if prefix == "predicate" else word
         return locales.TEXTS[self.language].get(f"{prefix}.{word}", own)
+
+    def predicates(self, *more: str) -> list[str]:
+        """All relations, by what they are called."""
+        known = {*model.PREDICATES, *self.relations, *more}
+        return sorted(known, key=lambda name: self.name("predicate", name))
 
     def section(self, prefix: str) -> dict[str, str]:
         """All messages whose key begins with ``prefix``, without it (for scripts)."""

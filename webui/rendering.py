@@ -24,7 +24,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import Receive, Scope, Send
 
 from .auth import Keyring
-from .core import errors, locales, model, pinyin, service, settings, text
+from .core import errors, model, pinyin, service, settings, text
 from .guard import DASHBOARD, local_path
 from .i18n import LANGUAGES, Translator
 
@@ -37,6 +37,8 @@ THEMES = ("auto", "light", "dark")
 CHOICES = {"language": (LANGUAGE_COOKIE, tuple(LANGUAGES)), "theme": (THEME_COOKIE, THEMES)}
 SLICE = 800
 """Pieces of a page that are written at a time: about 1 ms."""
+SOON = 1.0
+"""Seconds that a form waits for long work; after that a page shows how far it is."""
 PACKED = 128
 """Compressed files of ours that are kept."""
 PLACES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
@@ -140,7 +142,7 @@ class PageRequest:
         self._request = request
         self._pages: Pages = request.app.state.pages
         self._counts: str = request.app.state.live.counts  # before anything is read
-        self.words = self._pages.words(request.cookies.get(LANGUAGE_COOKIE, ""))
+        self.words: Translator = self._pages.words(request.cookies.get(LANGUAGE_COOKIE, ""))
 
     @property
     def choices(self) -> dict[str, list[str]]:
@@ -160,7 +162,7 @@ class PageRequest:
     def explain(self, error: BaseException) -> str:
         """What the reader is told of an error; the log has the details."""
         logger.warning("%s: %s", self._request.scope["path"], errors.brief(error))
-        return locales.explain(self.words.language, error)[:400]
+        return self.words.error(error)
 
     def render(self, template: str, status: int = 200, **context: Any) -> HTMLResponse:
         """A page from a template and its variables."""

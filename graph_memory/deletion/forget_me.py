@@ -37,6 +37,7 @@ from ..errors import (
     brief,
 )
 from ..model import BOT, Change, Data, Entity, Erased, Merge, Op, Session, kind_named, registered
+from ..progress import Steps, Told, unheard
 from ..store import Journal, copies
 from ..store.connection import failing, open_to_read
 from ..store.journal import Slices, finished
@@ -247,12 +248,14 @@ def erase(
     tell: Tell = lambda _event: None,
     key: str = "",
     known: DeletionPlan | None = None,
+    told: Told = unheard,
 ) -> Slices[list[bytes]]:
     """Erase a user; what they say from the first slice on is another's.
 
     Args:
         key: By which it is noted until it is done, and the journal is marked then.
         known: What goes with the user, if that was looked up before.
+        told: Is told how far it is: rows, changes and messages looked through.
 
     Returns:
         Hashes of the texts that are gone; vectors being computed may still turn up under
@@ -267,7 +270,7 @@ def erase(
         gone.at = at
         gone.newest = db.execute(query, (at, ACTOR, REASON)).lastrowid or 0
         gone.note(db, name)
-    work = _Erasure(db, gone, at, tell)
+    work = _Erasure(db, gone, at, tell, told)
     work.begin()
     yield
     yield from work.rows()
@@ -297,8 +300,11 @@ def _holds(db: sqlite3.Connection, known: DeletionPlan) -> bool:
 class _Erasure:
     """One erasure under way; its changes are for views, never for the log."""
 
-    def __init__(self, db: sqlite3.Connection, gone: DeletionPlan, at: float, tell: Tell) -> None:
+    def __init__(
+        self, db: sqlite3.Connection, gone: DeletionPlan, at: float, tell: Tell, told: Told
+    ) -> None:
         self._db, self._gone, self._at, self._tell = db, gone, at, tell
+        self._steps = Steps(told, 0)
         self.hashes: list[bytes] = []
         self._ops: list[Op] = []
         self._texts: set[str] = set()
@@ -324,6 +330,7 @@ class _Erasure:
             " (SELECT value FROM json_each(?)) ORDER BY kind, id",
             (json.dumps(self._gone.user, ensure_ascii=False), places),
         ).fetchall()
+        self._steps.take(0, len(found) + self._gone.newest + len(self._gone.ids))
         query = "SELECT kind, id, data FROM row WHERE kind = ? AND id = ?"
         for keys in batched(found, STEP):
             for kind, id, text in chain.from_iterable(self._db.execute(query, k) for k in keys):
@@ -338,6 +345,7 @@ class _Erasure:
                 for id, text in self._db.execute(merged, (node,)).fetchall():
                     self._put(Op(Merge.kind, id, json.loads(text), None))
             self._flush()
+            self._steps.take(len(keys))
             yield
 
     def _put(self, op: Op) -> None:
@@ -370,10 +378,14 @@ class _Erasure:
 
     def log(self) -> Slices[None]:
         """Rewrite the log as if the user had never been."""
+        last = 0
         for number, _ in changes_about(self._db, self._gone):
             rewrite_log(self._db, [number], self._left)
             self._flush()
+            self._steps.take(number - last)
+            last = number
             yield
+        self._steps.take(max(0, self._gone.newest - last))
         query = "UPDATE change SET actor = ? WHERE actor = ?"
         self._db.execute(query, (ACTOR, self._gone.user))
 
@@ -381,6 +393,7 @@ class _Erasure:
         """Delete messages, and whom messages turn to."""
         for ids in batched(sorted(self._gone.ids), STEP):
             self.hashes += delete_messages(self._db, ids)
+            self._steps.take(len(ids))
             yield
         for id, told in _addressees(self._db, self._gone.user).items():
             others = [each for each in told if each[0] != self._gone.user]
@@ -479,14 +492,18 @@ class ForgetMe:
 
     async def forget(self, user: str) -> Outcome:
         """Erase a user for good; messages wait meanwhile."""
-        async with self._lock:
-            self._waiting.setdefault(user, None)
-            problem = await self._attempt(user)
-        if not problem:
-            return Outcome.DONE
-        logger.warning("somebody is not forgotten yet: %s", problem)
-        self._job.start(after=RETRY)
-        return Outcome.RECORDED if self._waiting.get(user) else Outcome.NOTED
+
+        async def work(told: Told) -> Outcome:
+            async with self._lock:
+                self._waiting.setdefault(user, None)
+                problem = await self._attempt(user, told)
+            if not problem:
+                return Outcome.DONE
+            logger.warning("somebody is not forgotten yet: %s", problem)
+            self._job.start(after=RETRY)
+            return Outcome.RECORDED if self._waiting.get(user) else Outcome.NOTED
+
+        return await self._journal.works.run("forget", work)
 
     @property
     def waiting(self) -> int:
@@ -506,7 +523,7 @@ class ForgetMe:
     def _at(self, stone: Tombstone) -> float:
         return max(stone.at, self._journal.clock())
 
-    async def _attempt(self, user: str) -> str:
+    async def _attempt(self, user: str, told: Told = unheard) -> str:
         """Do what is left to do for a user; returns what went wrong, if anything."""
         try:
             stone = self._waiting[user]
@@ -517,7 +534,7 @@ class ForgetMe:
             known = await self._journal.survey(lambda db: plan_for_user(db, user))
             hashes = await self._journal.in_slices(
                 # The wish may be as old as the server was away, or be by a wrong clock.
-                lambda db, tell: erase(db, user, self._at(stone), tell, stone.id, known)
+                lambda db, tell: erase(db, user, self._at(stone), tell, stone.id, known, told)
             )
         except GraphMemoryError as error:
             return brief(error)

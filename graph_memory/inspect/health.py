@@ -23,6 +23,7 @@ from ..inference.token_budget import Account
 from ..learning import LearningStatus
 from ..locales import TEXTS, explain, say
 from ..maintenance import Report
+from ..progress import Told
 from ..recall import Recaller
 from ..store import MENDABLE, Journal, examine, mend
 from ..store.postgres import Bot
@@ -202,16 +203,19 @@ class Checkup:
     seconds: float
 
 
-async def check_up(journal: Journal, graph: GraphStore, recall: Recaller) -> Checkup:
+async def check_up(journal: Journal, graph: GraphStore, recall: Recaller, told: Told) -> Checkup:
     """Mend the journal and rebuild its views; the memory is in use meanwhile."""
-    started, vectors = time.monotonic(), recall.vectors
+    started, vectors, findings = time.monotonic(), recall.vectors, list[Finding]()
+    work = (
+        partial(_examine_journal, journal),
+        partial(_rebuild, "graph", graph.rebuild),
+        partial(_rebuild, "index", recall.rebuild),
+    )
     with journal.long_work():
-        findings = [
-            *await _examine_journal(journal),
-            *await _rebuild("graph", graph.rebuild),
-            *([ABSENT] if graph.state is GraphState.ABSENT else []),
-            *await _rebuild("index", recall.rebuild),
-        ]
+        for done, step in enumerate(work):
+            told(done, len(work))
+            findings += await step()
+    findings += [ABSENT] if graph.state is GraphState.ABSENT else []
     for each in findings:
         outcome = "mended" if each.is_mended else "not mended"
         logger.warning("%s: %d (%s), %s", each.code, each.count, each.detail, outcome)

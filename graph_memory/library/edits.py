@@ -225,7 +225,7 @@ OWNER = "owner"
 """Actor of changes made with the web UI's key, and speaker of what is told there."""
 NEW = "new"
 """Stands for a person or thing that is not known yet."""
-Action = Literal["pin", "unpin", "archive", "restore", "important", "minor", "forget"]
+Action = Literal["pin", "unpin", "archive", "restore", "important", "minor", "relate", "forget"]
 WEIGHTS = {"important": 0.9, "minor": 0.2}
 """Importance that an act gives."""
 
@@ -253,17 +253,26 @@ def handling(
     actor: str,
     now: float,
     asker: VisibleRows | None = None,
+    relation: str = "",
 ) -> Draft:
     """The draft that does one thing with some facts, as far as it changes them.
 
     What is forgotten goes with all that it replaced, or that would be true again.
 
     Args:
+        relation: The predicate that facts are to have (``relate``).
         asker: Who forgets, of messages only their own; ``None`` is the owner.
     """
     facts = [fact for id in dict.fromkeys(ids) if (fact := rows.get(Fact, id))]
     if action == "forget":
         return forgetting(rows, _with_earlier(rows, facts, asker), Draft(actor, action), asker)
+    if action == "relate":
+        wanted = Amendment("", relation)
+        parts = (
+            amending(rows, fact, wanted, actor, now, is_muted=False)
+            for fact in _standing(rows, facts)
+        )
+        return Draft(actor, action, put=[row for part in parts for row in part.put])
     return Draft(actor, action, put=[_handled(fact, action, now) for fact in facts])
 
 
@@ -313,6 +322,12 @@ def _unused_names(rows: Rows, gone: Sequence[Fact]) -> list[tuple[str, str]]:
     ]
 
 
+def _standing(rows: Rows, facts: Iterable[Fact]) -> list[Fact]:
+    """Those facts that are in use and that no other replaces."""
+    active = (fact for fact in facts if fact.status == Status.ACTIVE)
+    return [fact for fact in active if not rows.replacing(fact.id)]
+
+
 def _is_theirs(rows: Rows, message: int, asker: VisibleRows | None) -> bool:
     said = rows.message(message)
     return said is not None and (asker is None or said.sender in asker.asker.accounts)
@@ -335,6 +350,9 @@ def _handled(fact: Fact, action: Action, now: float) -> Fact:
 def effect(rows: Rows, action: Action, ids: Iterable[str], now: float) -> Effect:
     """What :func:`handling` would change."""
     wanted = set(ids)
+    if action == "relate":  # which relation is not known yet
+        facts = len(_standing(rows, rows.some(Fact, wanted)))
+        return Effect(facts, len(wanted) - facts, 0, 0)
     draft = handling(rows, action, wanted, "", now)
     changed = [row for row in draft.put if rows.get(type(row), row.id) != row]
     facts = sum(kind == Fact.kind for kind, _ in draft.drop)
@@ -446,7 +464,8 @@ def amending(
     ]
     if is_muted:
         draft.put += unsaid(rows, old.session, old.evidence)
-    _follow(rows, draft, old.session, set(old.evidence), [old], new)
+    if is_moved or is_muted or said != old.statement:
+        _follow(rows, draft, old.session, set(old.evidence), [old], new)
     return draft
 
 

@@ -576,10 +576,18 @@ class Library(Part):
         wanted, now = list(ids), self._now()
         return await self._journal.read(lambda rows: effect(rows, action, wanted, now))
 
-    async def act(self, action: Action, ids: Iterable[str], actor: str) -> Change:
-        """Do one thing with some facts, as one change; ``NotFoundError`` if with none."""
+    async def act(
+        self, action: Action, ids: Iterable[str], actor: str, relation: str = ""
+    ) -> Change:
+        """Do one thing with some facts, as one change; ``NotFoundError`` if with none.
+
+        Args:
+            relation: The predicate they are to have (``relate``).
+        """
         wanted, now = list(ids), self._now()
-        change = await self._journal.commit(lambda rows: handling(rows, action, wanted, actor, now))
+        change = await self._journal.commit(
+            lambda rows: handling(rows, action, wanted, actor, now, relation=relation)
+        )
         return _done(change, ", ".join(wanted[:3]))
 
     async def amend(

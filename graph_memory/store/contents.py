@@ -98,6 +98,12 @@ def sessions(db: sqlite3.Connection) -> dict[str, Session]:
     return {row.id: row for row in Rows(db).scan(Session)}
 
 
+def count_rows(db: sqlite3.Connection) -> int:
+    """How many rows there are."""
+    (count,) = db.execute("SELECT count(*) FROM row").fetchone()
+    return int(count)
+
+
 def size(db: sqlite3.Connection) -> int:
     """How many pieces there are, about."""
     (count,) = db.execute(

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from ..errors import JournalError
 from ..model import Batch, Change, Message, Presence, Quote, Session
+from ..progress import LongWork
 from ..supervisor import Supervisor
 from . import copies, leases, presence, queries
 from . import messages as mail
@@ -84,6 +85,7 @@ class Journal:
         self._following = Supervisor(
             "gm-following", self._follow, logger, "what other bots write is not seen", retry=RETRY
         )
+        self.works = LongWork(now)
         self.storage = Storage()
         self._watch = Watch(path)
         self._writer = Worker("gm-journal", self.storage, writes=True)

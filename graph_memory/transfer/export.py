@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from pathlib import Path
@@ -23,6 +23,7 @@ from ..model import (
     Session,
     SessionRow,
     Status,
+    User,
     encode,
     registered,
 )
@@ -30,6 +31,7 @@ from ..privacy.redaction import disclosed
 from ..privacy.scope import Attendance, Policy, Rank
 from ..store import Rows, contents
 from ..store.connection import reading
+from ..store.messages import by_ids
 from ..visible_rows import VisibleRows, view_for
 from . import files
 from .file_format import Piece, end, header, line, pack
@@ -50,23 +52,30 @@ class Exported:
 
 
 def write_export(
-    directory: Path, journal: Path, person: str, at: float, look: Callable[[], None]
+    directory: Path,
+    journal: Path,
+    person: str,
+    at: float,
+    look: Callable[[], None],
+    facts: Collection[str] = (),
 ) -> Exported:
     """Write a memory, or what there is of one person, into ``exports/``. Blocks.
 
     Args:
         directory, journal: The data directory, and the journal's file.
         look: Called between lines; raises to have it end.
+        facts: Ids of facts, if it is to be these alone.
 
     Raises:
         JournalError: It could not be read or written; there is no file then.
     """
-    scope = "person" if person else "everything"
+    scope = "facts" if facts else "person" if person else "everything"
     path = files.target(directory, scope, at)
     counts: Counter[str] = Counter()
     with reading(journal) as db, files.writing(path) as file:
         file.write(line(header(scope, person)))
-        for number, piece in enumerate(of_person(db, person) if person else everything(db)):
+        some = of_person(db, person) if person else of_facts(db, facts)
+        for number, piece in enumerate(some if person or facts else everything(db)):
             data = pack(piece)
             counts[data.get("type") or data["kind"]] += 1
             file.write(line(data))
@@ -83,6 +92,23 @@ def everything(db: sqlite3.Connection) -> Iterator[Piece]:
     yield from contents.messages(db)
     yield from contents.presences(db)
     yield from contents.every_pause(db)
+
+
+def of_facts(db: sqlite3.Connection, ids: Collection[str]) -> Iterator[Piece]:
+    """Some facts and the messages they rest on, with what is needed to read them."""
+    facts = Rows(db).some(Fact, ids)
+    known = {fact.id for fact in facts}
+    told = by_ids(db, {id for fact in facts for id in fact.evidence})
+    sessions = {fact.session for fact in facts} | {message.session for message in told}
+    nodes = {(fact.session, node) for fact in facts for node in (fact.subject, fact.object)}
+    entities = {node for _, node in nodes}
+    for row in contents.rows(db):
+        is_user = isinstance(row, User) and row.id in entities
+        if is_user or _is_needed(row, sessions, nodes, entities) or row.id in known:
+            yield row
+    batches = {message.batch for message in told}
+    yield from (batch for batch in contents.claims(db) if batch.id in batches)
+    yield from told
 
 
 def of_person(db: sqlite3.Connection, user: str) -> Iterator[Piece]:

@@ -16,6 +16,7 @@ from ..deletion.message_retention import delete_messages
 from ..deletion.plan import NOBODY, DeletionPlan, Key
 from ..errors import NotFoundError
 from ..model import IMPORT, Entity, Episode, Erased, Row, Session, User, decode, encode
+from ..progress import Steps, Told, unheard
 from ..store import Draft, contents, presence
 from ..store.journal import Slices
 from ..store.rows import Tell, is_used, note, notes, read_change, write
@@ -110,7 +111,13 @@ def plan_undo(db: sqlite3.Connection, id: str) -> tuple[Run, DeletionPlan]:
 
 
 def undo(
-    db: sqlite3.Connection, tell: Tell, *, run: Run, plan: DeletionPlan, at: float
+    db: sqlite3.Connection,
+    tell: Tell,
+    *,
+    run: Run,
+    plan: DeletionPlan,
+    at: float,
+    told: Told = unheard,
 ) -> Slices[int]:
     """Take an import back: what it brought goes, with what was learned from it alone.
 
@@ -121,11 +128,13 @@ def undo(
     run.save(db)
     plan.note(db, run.id)
     yield
-    undoing = _Undoing(db, tell, run, plan, at)
+    steps = Steps(told, len(_changes_of(db, run)) + len(plan.ids) + contents.count_rows(db))
+    undoing = _Undoing(db, tell, run, plan, at, steps)
     kept = yield from undoing.take_back_rows()
     for ids in batched(sorted(plan.ids), STEP):
         delete_messages(db, ids)
         tell(Erased(ids))
+        steps.take(len(ids))
         yield
     yield from undoing.forget_words()
     db.execute(
@@ -153,6 +162,7 @@ class _Undoing:
     run: Run
     plan: DeletionPlan
     at: float
+    steps: Steps
 
     def write(self, drop: Iterable[Key], put: Iterable[Row] = ()) -> None:
         write(self.db, Draft(OWNER, "undo import", [*put], [*drop]), self.at, self.tell)
@@ -163,13 +173,12 @@ class _Undoing:
         Returns how many were altered since and stay; the plan has the episodes that went.
         """
         kept = 0
-        query = "SELECT id FROM change WHERE reason IN (?, ?) ORDER BY id DESC"
-        reasons = self.run.reason, self.run.widening
-        for (number,) in self.db.execute(query, reasons).fetchall():
+        for number in _changes_of(self.db, self.run):
             drop, put, altered = _inverse(self.db, number)
             kept += altered
             self.plan.rows.update(key for key in drop if key[0] == Episode.kind)
             self.write(drop, put)
+            self.steps.take(1)
             yield
         # Of old changes the log may have counts only; what carries them is still theirs.
         for keys in batched(_carrying(self.db, self.run, nodes=False), STEP):
@@ -184,12 +193,14 @@ class _Undoing:
         """
         plan = self.plan
         episodes: list[Episode] = []
+        self.steps.take(0, contents.count_rows(self.db))
         for rows in batched(contents.rows(self.db), STEP):
             episodes += [row for row in rows if isinstance(row, Episode)]
             cut = [row for row in rows if not plan.ids.isdisjoint(row.cited)]
             left = {(row.kind, row.id): plan.left(row.kind, row.id, encode(row)) for row in cut}
             put = [decode(key[0], data) for key, data in left.items() if data]
             self.write([key for key, data in left.items() if data is None], put)
+            self.steps.take(len(rows))
             yield
         # Records tell of what their parts told of, and last longer than each of them.
         gone = plan.rows
@@ -200,6 +211,12 @@ class _Undoing:
         for keys in batched(sorted(gone & {(each.kind, each.id) for each in episodes}), STEP):
             self.write(keys)
             yield
+
+
+def _changes_of(db: sqlite3.Connection, run: Run) -> list[int]:
+    """The changes that an import made, the newest first."""
+    query = "SELECT id FROM change WHERE reason IN (?, ?) ORDER BY id DESC"
+    return [number for (number,) in db.execute(query, (run.reason, run.widening))]
 
 
 def _inverse(db: sqlite3.Connection, number: int) -> tuple[list[Key], list[Row], int]:

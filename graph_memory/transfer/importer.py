@@ -20,6 +20,7 @@ from ..deletion import retraction
 from ..errors import FormatError, JournalError
 from ..model import Episode, Message, Row, Session
 from ..privacy.redaction import disclosed
+from ..progress import Told, unheard
 from ..settings import Remembers, Settings
 from ..store import Journal, Rows, contents, presence
 from ..store import messages as mail
@@ -36,9 +37,6 @@ from .sources import OWN_FORMAT, SOURCES, Options
 logger = logging.getLogger("graph_memory.transfer")
 
 EXAMPLES = 5
-
-Progress = Callable[[int, int], None]
-"""Called with how many pieces are done, of how many."""
 _Marks = set[tuple[str, str]]
 
 
@@ -122,7 +120,7 @@ class Importer:
             finally:
                 intake.close()
 
-    async def run(self, progress: Progress = lambda _done, _total: None) -> Brought:
+    async def run(self, progress: Told = unheard) -> Brought:
         """Bring everything in that is not here yet; a second time changes nothing.
 
         Raises:
@@ -270,7 +268,7 @@ class _ImportTask:
     """An import under way, in transactions of a few pieces."""
 
     def __init__(
-        self, importer: Importer, intake: Intake, run: Run, deleted: _Marks, progress: Progress
+        self, importer: Importer, intake: Intake, run: Run, deleted: _Marks, progress: Told
     ) -> None:
         self._intake, self._run, self._deleted = intake, run, deleted
         self._journal, self._now, self._progress = importer.journal, importer.now, progress

@@ -7,15 +7,16 @@ import json
 import logging
 import sqlite3
 import time
-from collections.abc import AsyncIterable
+from collections.abc import AsyncIterable, Collection
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from ..context import Context, Part
-from ..errors import JournalError, brief
+from ..errors import JournalError
 from ..learning import Learning
 from ..model import Asker
+from ..progress import Told
 from ..store import Rows
 from ..store.connection import reading
 from ..supervisor import NEVER, Supervisor
@@ -52,11 +53,7 @@ class Undone:
 
 
 class TransferService(Part):
-    """Brings memories in and takes them out.
-
-    Attributes:
-        failure: Why the last import stopped; ``None`` if it did not.
-    """
+    """Brings memories in and takes them out."""
 
     def __init__(self, directory: Path, context: Context, learning: Learning) -> None:
         self._directory = directory
@@ -69,19 +66,18 @@ class TransferService(Part):
         self._sweeping = Supervisor("gm-transfer", self._sweep, logger, text)
         text = "what was imported is not learned at the moment"
         self._learner = Supervisor("gm-import-learning", self.learn, logger, text, retry=(PAUSE,))
-        self._tasks: set[asyncio.Task[Brought]] = set()
-        self._progress: tuple[int, int] | None = None
-        self.failure: Exception | None = None
 
     @property
-    def problem(self) -> str:
-        """Why the last import stopped; empty if it did not."""
-        return brief(self.failure) if self.failure else ""
+    def failure(self) -> Exception | None:
+        """Why the last import stopped; ``None`` if it did not."""
+        last = self._journal.works.of("import")
+        return last.failure if last else None
 
     @property
     def progress(self) -> tuple[int, int] | None:
         """How many pieces of an import are done, of how many; ``None`` for none."""
-        return self._progress or ((0, 0) if self._tasks else None)
+        now = self._journal.works.of("import")
+        return (now.done, now.total) if now and not now.is_over else None
 
     async def start(self) -> None:
         """Delete what a kill left half done, and say if an import was interrupted."""
@@ -91,7 +87,8 @@ class TransferService(Part):
     async def _sweep(self) -> None:
         await asyncio.to_thread(files.sweep, self._directory, self._began)
         if any(run.state == "running" for run in await self.runs()):
-            self.failure = JournalError("it was interrupted").told("interrupted")
+            interrupted = JournalError("it was interrupted").told("interrupted")
+            self._journal.works.fail("import", interrupted)
         async with self._lock:
             await self._finish_undoing()
 
@@ -100,19 +97,16 @@ class TransferService(Part):
         self._stop.set()
         await self._learner.close()
         await self._sweeping.close()
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
 
     # --------------------------------------------------------------------- out
 
-    async def export(self, person: str = "") -> Exported:
-        """Write everything, or what there is of one person, into ``exports/``.
+    async def export(self, person: str = "", facts: Collection[str] = ()) -> Exported:
+        """Write everything, or one person or some facts (by id), into ``exports/``.
 
         Raises:
             JournalError: It could not be read or written; there is no file then.
         """
-        about = self._directory, self._journal.path, person, self._now(), self._stop.look
+        about = self._directory, self._journal.path, person, self._now(), self._stop.look, facts
         return await asyncio.to_thread(write_export, *about)
 
     async def own(self, asker: Asker) -> Path:
@@ -185,10 +179,7 @@ class TransferService(Part):
 
     def begin(self, importer: Importer) -> asyncio.Task[Brought]:
         """Run an import in the background, after any other; see :attr:`progress`."""
-        task = asyncio.create_task(self.bring(importer), name="gm-import")
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-        return task
+        return self._journal.works.begin(self.bring(importer))
 
     async def bring(self, importer: Importer) -> Brought:
         """Run an import, after any other.
@@ -197,19 +188,12 @@ class TransferService(Part):
             GraphMemoryError: As :meth:`Importer.run`.
         """
 
-        def told(done: int, total: int) -> None:
-            self._progress = done, total
-
-        async with self._lock:
-            self._progress, self.failure = (0, 0), None
-            try:
+        async def work(tell: Told) -> Brought:
+            async with self._lock:
                 await self._finish_undoing()
-                brought = await importer.run(told)
-            except Exception as error:
-                self.failure = error
-                raise
-            finally:
-                self._progress = None
+                return await importer.run(tell)
+
+        brought = await self._journal.works.run("import", work)
         self._learning.look_again()
         self._learner.wake()
         return brought
@@ -228,10 +212,13 @@ class TransferService(Part):
             return await self._undo(id)
 
     async def _undo(self, id: str) -> Undone:
-        run, plan = await self._journal.survey(lambda db: import_runs.plan_undo(db, id))
-        work = partial(import_runs.undo, run=run, plan=plan, at=self._now())
-        kept = await self._journal.in_slices(work)
-        return Undone(len(plan.ids), kept)
+        async def work(tell: Told) -> Undone:
+            run, plan = await self._journal.survey(lambda db: import_runs.plan_undo(db, id))
+            undo = partial(import_runs.undo, run=run, plan=plan, at=self._now(), told=tell)
+            kept = await self._journal.in_slices(undo)
+            return Undone(len(plan.ids), kept)
+
+        return await self._journal.works.run("undo", work)
 
     async def _finish_undoing(self) -> None:
         """Go on with what a kill, or a full disk, left half taken back."""

@@ -1,5 +1,6 @@
 """Files are sent in and taken back, a backup is restored, through the browser."""
 
+import asyncio
 import json
 import logging
 import socket
@@ -9,6 +10,8 @@ from typing import Any
 import pytest
 
 from graph_memory.astrbot import Runtime
+from graph_memory.progress import Told
+from graph_memory.transfer.transfer_service import Undone
 from tests.makers import message, private
 from webui import WebServer, create_app
 
@@ -46,6 +49,32 @@ async def test_a_file_is_sent_seen_brought_in_and_taken_back(visit, service):
     await page.get_by_role("button", name="删除", exact=True).click()
     await page.get_by_text("已删除这个文件").wait_for()
     assert await service.transfer.waiting() == []
+
+
+@pytest.mark.parametrize(("language", "width"), [("zh", 1280), ("en", 360)])
+async def test_long_work_is_followed_over_a_reload_to_its_end(visit, service, language, width):
+    works, go_on, told = service.journal.works, asyncio.Event(), list[Told]()
+
+    async def work(tell: Told) -> Undone:
+        told.append(tell)
+        tell(1_200, 5_000)
+        await go_on.wait()
+        return Undone(1_000, 0)
+
+    works.begin(works.run("undo", work))
+    seen = await visit(width, language=language, at="/data")
+    page = seen.page
+    bar, words = page.locator("progress"), {"zh": "删掉了 1,000 条", "en": "1,000 messages went"}
+    await expect(page.locator("[data-progress]")).to_contain_text("1,200 / 5,000")
+    assert await bar.get_attribute("value") == "1200"
+    await page.reload()
+    await expect(page.locator("[data-progress]")).to_contain_text("1,200 / 5,000")
+    told[0](4_800, 5_000)
+    await expect(page.locator("[data-progress]")).to_contain_text("4,800 / 5,000")
+    assert await page.evaluate("document.querySelector('progress').value") == 4_800
+    go_on.set()
+    await page.get_by_text(words[language]).wait_for()  # by itself
+    await expect(bar).to_have_count(0)
 
 
 async def test_a_file_that_is_refused_is_said_and_can_be_sent_again(visit: Opener) -> None:

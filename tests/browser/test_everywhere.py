@@ -181,6 +181,7 @@ async def addresses(memory: MemoryService) -> dict[str, list[str]]:
         "/changes": ["/changes"],
         "/changes/{number}": [f"/changes/{change}"],
         "/data": ["/data"],
+        "/data/checkup": ["/data/checkup"],
         "/data/restore": [f"/data/restore?name={backup.name}"],
         "/data/import": [f"/data/import?name={quote(FILE)}"],
         "/data/import/delete": [f"/data/import/delete?name={quote(FILE)}"],

@@ -78,6 +78,31 @@ async def test_keys_are_explained_and_not_taken_from_fields(visit: Opener) -> No
     await expect(page.locator("#keys")).to_be_hidden()
 
 
+async def test_each_main_page_is_two_letters_away(visit: Opener) -> None:
+    seen = await visit(at="/memories")
+    page, keyboard = seen.page, seen.page.keyboard
+    await keyboard.press("?")
+    told = page.locator("#keys dl > div").filter(has=page.locator("kbd:text-is('g')"))
+    letters = [await each.locator("kbd").nth(1).inner_text() for each in await told.all()]
+    assert len(set(letters)) == len(letters) == await page.locator(".places a").count()
+    await expect(told.filter(has_text="图谱").locator("kbd").nth(1)).to_have_text("m")
+    await keyboard.press("Escape")
+    await keyboard.press("j")  # to a row, where p and a do something by themselves
+    before = page.url
+    for letter in letters:
+        place = page.locator(f"[data-jump='{letter}']")
+        await keyboard.press("g")
+        await keyboard.press(letter)
+        await page.wait_for_url(seen.base + str(await place.get_attribute("href")))
+        await seen.page.wait_for_load_state("load")
+        assert await page.locator(".done").count() == 0
+    await seen.go("/memories")
+    await page.focus("#q")
+    await keyboard.type("gm")
+    assert page.url == before
+    assert await page.input_value("#q") == "gm"
+
+
 async def test_what_was_typed_outlives_the_login(visit: Opener) -> None:
     seen = await visit(at=f"/memories/{fact_id(LIFE, '张三喜欢睡前冥想十分钟')}/edit")
     page = seen.page

@@ -26,7 +26,7 @@ async def test_login_with_the_key_from_the_log(world: World) -> None:
     base = f"http://127.0.0.1:{world.web_port}"
     jar = aiohttp.CookieJar(unsafe=True)  # the host is an address
     async with aiohttp.ClientSession(base, cookie_jar=jar) as web:
-        async with web.get("/api/v1/imports") as refused:
+        async with web.get("/api/v1/work") as refused:
             assert refused.status == 401
         async with web.get("/", allow_redirects=True) as page:
             assert "陶艺" not in await page.text()

@@ -1,7 +1,7 @@
 """Memories to move, and what is in them."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Collection, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import UTC
@@ -45,9 +45,9 @@ async def attend(journal: Journal, *presences: Presence) -> None:
         await journal.alter(lambda db, _tell, v=values: db.execute(_PRESENT, v))  # type: ignore[misc]
 
 
-async def exported(journal: Journal, person: str = "") -> bytes:
+async def exported(journal: Journal, person: str = "", facts: Collection[str] = ()) -> bytes:
     path = journal.path
-    about = path.parent, path, person, T0, lambda: None
+    about = path.parent, path, person, T0, lambda: None, facts
     done = await asyncio.to_thread(write_export, *about)
     try:
         return done.path.read_bytes()

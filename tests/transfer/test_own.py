@@ -62,6 +62,21 @@ GROUP, HER = group("9"), private("1")
 PEANUT = entity("花生")
 
 
+async def test_chosen_facts_are_read_again_with_what_they_rest_on(tmp_path: Path) -> None:
+    async with opened(tmp_path / "a") as journal:
+        await filled(journal)
+        facts = await journal.read(lambda rows: rows.find(Fact))
+        chosen = next(each for each in facts if each.evidence)
+        assert len(facts) > 1
+        data = await exported(journal, facts=[chosen.id, "f:gone"])
+    async with opened(tmp_path / "b") as other:
+        await brought(other, put(tmp_path / "facts.jsonl", data))
+        assert await other.read(lambda rows: rows.find(Fact)) == [chosen]
+        assert [each.id for each in await everything(other)] == list(chosen.evidence)
+        names = await other.read(lambda rows: rows.find(Name, a=chosen.object))
+        assert names or not chosen.object.startswith("e:")
+
+
 async def filled(journal: Journal) -> None:
     """A memory with something of every kind."""
     lines = await hear(

@@ -80,9 +80,9 @@ async def test_a_kill_costs_nothing(tmp_path: Path, steps: int) -> None:
         assert run.state == "running"
         service = moverof(journal)
         await service.start()
-        while not service.problem:
+        while not service.failure:
             await asyncio.sleep(0)
-        assert "interrupted" in service.problem
+        assert "interrupted" in str(service.failure)
         await service.close()
         await brought(journal, path, learns=True)
         (run,) = await journal.look(saved)

@@ -51,4 +51,5 @@ async def _live(memory: MemoryService) -> None:
     waiting = memory.directory / "imports"
     waiting.mkdir(exist_ok=True)
     shutil.copyfile(written.path, waiting / FILE)
+    await memory.doctor()
     await memory.settle()

@@ -1,5 +1,6 @@
 """Backups, export, import, examination: seen first, then done, on a memory of its own."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 
@@ -8,8 +9,11 @@ import pytest
 import pytest_asyncio
 from starlette.requests import ClientDisconnect
 
+from graph_memory.errors import GraphError
+from graph_memory.progress import Told
 from graph_memory.service import MemoryService
 from graph_memory.transfer import SOURCES, Run
+from graph_memory.transfer.transfer_service import Undone
 from webui.guard import MAX_BODY
 from webui.pages.data import Importing, importer_of
 
@@ -126,8 +130,7 @@ async def test_an_import_is_shown_then_done_then_taken_back(keeper, memory):
     assert "<b>弦断了</b>" in plan.text
     assert (await memory.journal.counts())["messages"] == before
     assert "导入已开始" in (await press(keeper, "/data/import", name="吉他.jsonl")).text
-    while memory.transfer._tasks:  # the import goes on in the background
-        await next(iter(memory.transfer._tasks))
+    await _ended(memory)  # the import goes on in the background
     assert (await memory.journal.counts())["messages"] == before + 2
     done = await see(keeper, "/data")
     (run,) = [tag["value"] for tag in done.all("input", name="run")]
@@ -160,6 +163,7 @@ async def test_an_import_that_ends_while_the_page_is_made_is_followed(keeper, me
     path.write_text(json.dumps(line | {"text": "我在学打鼓"}, ensure_ascii=False), encoding="utf-8")
     importer = await importer_of(memory, Importing(name=path.name))
     runs, task = memory.transfer.runs, memory.transfer.begin(importer)
+    await asyncio.sleep(0)
     assert memory.transfer.progress is not None, "it has been begun"
 
     async def then_it_ends() -> list[Run]:
@@ -168,10 +172,11 @@ async def test_an_import_that_ends_while_the_page_is_made_is_followed(keeper, me
         return before
 
     monkeypatch.setattr(memory.transfer, "runs", then_it_ends)
-    assert (await see(keeper, "/data")).all("div", **{"data-progress": ""})
+    assert (await see(keeper, "/data")).all("div", **{"data-progress": "import"})
     monkeypatch.undo()
     page = await see(keeper, "/data")
-    assert not page.all("div", **{"data-progress": ""})
+    assert not page.all("progress")
+    assert "导入完成，共 1 条新消息" in page.text
     run = page.all("input", name="run")[0]["value"]
     assert "1 条消息" in (await press(keeper, "/data/import/undo", run=run)).text
     path.unlink()
@@ -274,5 +279,66 @@ async def test_only_files_in_imports_are_read(keeper, memory, tmp_path):
 
 
 async def test_the_doctor_examines_and_says_so(keeper: httpx.AsyncClient) -> None:
-    page = Markup((await send(keeper, "/data/checkup", 200)).text)
-    assert "日志没有问题" in page.text
+    assert "日志没有问题" in (await press(keeper, "/data/checkup")).text
+    assert "日志没有问题" in (await see(keeper, "/data/checkup")).text, "it can be read again"
+
+
+async def test_what_the_doctor_could_not_mend_is_said(keeper, memory, monkeypatch):
+    async def broken() -> None:
+        raise GraphError("no room")
+
+    monkeypatch.setattr(memory.graph, "rebuild", broken)
+    page = await press(keeper, "/data/checkup")
+    assert "有些没能修好" in page.text
+    assert "图谱现在不可用" in page.text
+
+
+async def test_long_work_is_followed_over_pages_and_its_end_is_said(keeper, memory):
+    works, go_on = memory.journal.works, asyncio.Event()
+
+    async def work(tell: Told) -> Undone:
+        tell(3, 8)
+        await go_on.wait()
+        return Undone(5, 0)
+
+    works.begin(works.run("undo", work))
+    await asyncio.sleep(0)
+    page = await see(keeper, "/data")
+    (bar,) = page.all("progress")
+    assert (bar["value"], bar["max"]) == ("3", "8")
+    assert "正在撤回导入" in page.text
+    assert not page.all("form", action="/data/import/undo")
+    assert (await keeper.get("/api/v1/work")).json() == {"undo": {"done": 3, "total": 8}}
+    go_on.set()
+    await _ended(memory)
+    assert (await keeper.get("/api/v1/work")).json() == {}
+    page = await see(keeper, "/data")
+    assert "撤回完成，删掉了 5 条消息" in page.text
+    assert not page.all("progress")
+
+
+async def test_who_does_not_wait_finds_an_undo_and_an_examination_later(
+    keeper, memory, monkeypatch
+):
+    monkeypatch.setattr("webui.pages.data.SOON", 0)
+    line = {"time": "2025-09-04T10:00:00+08:00", "sender": "10009", "name": "小周", "group": "77"}
+    path = memory.directory / "imports" / "琴.jsonl"
+    path.write_text(json.dumps(line | {"text": "我在学琴"}, ensure_ascii=False), encoding="utf-8")
+    await memory.transfer.bring(await importer_of(memory, Importing(name=path.name)))
+    run = (await see(keeper, "/data")).all("input", name="run")[0]["value"]
+    assert "已经开始" in (await press(keeper, "/data/import/undo", run=run)).text
+    await _ended(memory)
+    assert "撤回完成，删掉了 1 条消息" in (await see(keeper, "/data")).text
+    await send(keeper, "/data/checkup")
+    page = await see(keeper, "/data/checkup")
+    assert page.all("progress") or "日志没有问题" in page.text
+    await _ended(memory)
+    assert "日志没有问题" in (await see(keeper, "/data/checkup")).text
+    path.unlink()
+
+
+async def _ended(memory: MemoryService) -> None:
+    """Wait for what goes on in the background."""
+    async with asyncio.timeout(30):
+        while memory.journal.works.under_way:
+            await asyncio.sleep(0.01)

@@ -88,7 +88,7 @@ async def test_every_answer_has_the_headers(owner: httpx.AsyncClient) -> None:
     assert policy.startswith("default-src 'none'")
     assert "frame-ancestors 'none'" in policy
     assert "unsafe" not in policy
-    for path in ("/", "/nowhere", "/api/v1/imports", "/api/v1/nowhere", "/login", "/healthz"):
+    for path in ("/", "/nowhere", "/api/v1/work", "/api/v1/nowhere", "/login", "/healthz"):
         answer = await owner.get(path)
         assert {name: answer.headers[name] for name in HEADERS} == dict(HEADERS), path
         assert answer.headers["cache-control"] == "no-store"

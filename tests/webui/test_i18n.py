@@ -50,7 +50,7 @@ def test_no_message_is_left_over() -> None:
         "bulk_js.", "compare.", "doctor.", "format.", "keys.", "kind.", "level.", "level_one.",
         "preview.", "purpose.", "barrier.", "edge.", "left.", "memory_kind.", "question.",
         "signal.", "standing.", "tuning.", "why.timing.", "rows.", "reason.", "skipped.",
-        "storage.", "strength.", "failure.", "hook.",
+        "storage.", "strength.", "failure.", "hook.", "work.", "work_over.", "work_failed.",
     )  # fmt: skip
     for key in [key for key in TEXTS["zh"] if "." in key]:
         assert f"'{key}'" in source or key.startswith(composed), key

@@ -361,6 +361,49 @@ async def test_many_at_once_become_important(owner, service):
     assert [(await service.library.fact(id)).line.fact for id in ids] == before
 
 
+async def test_many_at_once_take_another_relation_and_keep_their_past(owner, service):
+    coffee = fact_id(LIFE, "张三每天早上要喝一杯美式咖啡")  # archived already
+    ids = [MEDITATION, KEYBOARD, coffee]
+    before = [(await service.library.fact(id)).line.fact for id in ids]
+    asked = await send(owner, "/memories/act", 200, action="relate", id=ids)
+    page = Markup(asked.text)
+    assert "给 2 条记忆换一种关系？" in page.text
+    assert "1 条保持不变" in page.text
+    offered = {tag["value"] for tag in page.all("option")}
+    assert offered >= {"skilled_in", "likes"}
+    fields = {"action": "relate", "id": ids, "confirm": "yes"}
+    for none in ({}, {"relation": "no_such"}, {"relation": ""}):
+        again = await send(owner, "/memories/act", 200, **fields, **none)
+        assert "换一种关系" in again.text
+    done = await press(owner, "/memories/act", **fields, relation="skilled_in")
+    assert "已改成另一种关系：2 条" in done.text
+    for old, id in zip(before, ids, strict=True):
+        found = await service.library.fact(id)
+        if id == coffee:
+            assert found.line.fact == old
+            continue
+        (new,) = found.replaced_by
+        assert new.fact.predicate == "skilled_in"
+        assert (new.fact.statement, new.fact.evidence) == (old.statement, old.evidence)
+    assert "改关系" in (await see(owner, "/changes")).text
+    await undo(owner, done)
+    assert [(await service.library.fact(id)).line.fact for id in ids] == before
+    assert not (await service.library.fact(KEYBOARD)).replaced_by
+
+
+async def test_chosen_memories_are_taken_out_with_the_words_they_rest_on(owner, service):
+    done = await press(owner, "/memories/act", action="export", id=[MEDITATION, KEYBOARD])
+    assert "已导出" in done.text
+    link, *_ = [tag["href"] for tag in done.all("a") if "download" in tag]
+    assert "/facts-" in link
+    lines = [json.loads(line) for line in (await owner.get(link)).text.splitlines()]
+    facts = {line["data"]["id"]: line["data"] for line in lines if line.get("type") == "fact"}
+    assert facts.keys() == {MEDITATION, KEYBOARD}
+    cited = {id for fact in facts.values() for id in fact["evidence"]}
+    assert {line["id"] for line in lines if line["kind"] == "message"} == cited != set()
+    assert "没有可以更改的" in (await press(owner, "/memories/act", action="export")).text
+
+
 async def test_nothing_selected_is_said(owner: httpx.AsyncClient) -> None:
     for fields in ({"action": "archive"}, {"action": "no", "id": KEYBOARD}, {"only": "x y"}, {}):
         assert "没有可以更改的" in (await press(owner, "/memories/act", **fields)).text

@@ -1,5 +1,6 @@
 """A person's or a thing's own page: names, times, what is one with it."""
 
+import asyncio
 from urllib.parse import quote
 
 import httpx
@@ -113,6 +114,20 @@ async def test_somebody_is_forgotten_for_good_once_it_was_shown(tmp_path):
         assert "已彻底删除" in done.text
         await see(owner, "/node", 404, id=LI)
         await see(owner, "/node", id=HONG)
+
+
+async def test_who_does_not_wait_for_it_reads_later_that_somebody_was_forgotten(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr("webui.pages.people.SOON", 0)
+    async with opened(tmp_path) as memory, entered(application(memory)) as owner:
+        begun = await press(owner, "/node/forget", id=LI, sure="yes")
+        assert "已经开始" in begun.text
+        async with asyncio.timeout(30):
+            while memory.journal.works.under_way:
+                await asyncio.sleep(0.01)
+        assert "已彻底删除" in (await see(owner, "/people")).text
+        await see(owner, "/node", 404, id=LI)
 
 
 async def test_who_is_forgotten_has_linked_accounts_that_stay(owner, service):

@@ -1,6 +1,6 @@
 """Data page: backups, exports, imports, and the checkup.
 
-``/api/v1/imports`` answers the page's script.
+``/api/v1/work`` answers the page's script.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from fastapi import APIRouter, Query, Request
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from starlette.requests import ClientDisconnect
-from starlette.responses import FileResponse, Response
+from starlette.responses import FileResponse, RedirectResponse, Response
 
 from ..core import errors, files, model, service, transfer
 from ..listing import Id
-from ..rendering import Memory, Visit, or_back
+from ..rendering import SOON, Memory, Visit, or_back
 
 LISTED = 20
 SAMPLE = "sample"
@@ -40,8 +40,8 @@ routes = APIRouter()
 async def data(request: Request, memory: Memory, visit: Visit) -> Response:
     """Everything that can be kept, taken out and brought in."""
     backups = memory.backups
-    # First: of an import that ends meanwhile the page is to show either this or the result.
-    progress = memory.transfer.progress
+    # First: of work that ends meanwhile the page is to show either this or the result.
+    works = memory.journal.works.snapshot("import", "undo")
     return visit.render(
         "data.html",
         backups=await backups.list(),
@@ -52,17 +52,25 @@ async def data(request: Request, memory: Memory, visit: Visit) -> Response:
         limits=(files.MAX_SENT >> 30, files.MAX_WAITING),
         exports=(await asyncio.to_thread(_exports, memory.directory))[:LISTED],
         runs=[run for run in reversed(await memory.transfer.runs()) if run.is_there],
-        progress=progress,
-        import_problem=memory.transfer.problem,
+        works=works,
+        examined=memory.journal.works.snapshot("checkup"),
         directory=memory.directory,
         people=await memory.library.people(),
     )
 
 
 @routes.post("/data/checkup")
-async def checkup(memory: Memory, visit: Visit) -> Response:
-    """What the doctor finds."""
-    return visit.render("data_checkup.html", checkup=await memory.doctor())
+async def checkup(memory: Memory) -> Response:
+    """Have the doctor look; what it finds is on the page that this leads to."""
+    await memory.journal.works.soon(memory.doctor(), SOON)
+    return RedirectResponse("/data/checkup", 303)
+
+
+@routes.get("/data/checkup")
+async def examined(memory: Memory, visit: Visit) -> Response:
+    """How far the doctor is, or what the doctor found."""
+    found = memory.journal.works.snapshot("checkup")
+    return visit.render("data_checkup.html", work=found[0]) if found else RedirectResponse("/data")
 
 
 # ------------------------------------------------------------------------ backups
@@ -177,8 +185,7 @@ async def bring(memory: Memory, visit: Visit) -> Response:
     except ValidationError as error:
         raise RequestValidationError(error.errors()) from None
     with or_back("/data"):
-        task = memory.transfer.begin(await importer_of(memory, wanted))
-    task.add_done_callback(lambda done: done.cancelled() or done.exception())
+        memory.transfer.begin(await importer_of(memory, wanted))
     return visit.redirect("/data", what="import")
 
 
@@ -234,7 +241,9 @@ async def take_back(memory: Memory, visit: Visit) -> Response:
     """Undo an import."""
     id = visit.form.get("run", "")[:200]
     with or_back("/data"):
-        undone = await memory.transfer.undo(id)
+        undone = await memory.journal.works.soon(memory.transfer.undo(id), SOON)
+    if undone is None:
+        return visit.redirect("/data", what="begun")
     return visit.redirect("/data", what="import_undo", count=undone.messages)
 
 
@@ -255,12 +264,13 @@ async def delete(memory: Memory, visit: Visit) -> Response:
     return visit.redirect("/data", what="file_deleted")
 
 
-@routes.get("/api/v1/imports")
-async def waiting(memory: Memory) -> dict[str, Any]:
-    """The files that wait, and how far an import is; ``null`` if none is under way."""
-    done, total = memory.transfer.progress or (None, None)
-    names = [path.name for path in await memory.transfer.waiting()]
-    return {"files": names, "done": done, "total": total, "problem": memory.transfer.problem}
+@routes.get("/api/v1/work")
+async def under_way(memory: Memory) -> dict[str, dict[str, int]]:
+    """How far the long work is that is under way, by its kind."""
+    return {
+        each.kind: {"done": each.done, "total": each.total}
+        for each in memory.journal.works.under_way
+    }
 
 
 @routes.post("/api/v1/imports/files")

@@ -257,10 +257,7 @@ async def _write(
         differs=form.changed(stored) if stored else (),
         detail=detail,
         sessions=[] if detail else await memory.library.sessions(),
-        predicates=sorted(
-            {*model.PREDICATES, *visit.words.relations, form.predicate},
-            key=lambda name: visit.words.name("predicate", name),
-        ),
+        predicates=visit.words.predicates(form.predicate),
         longest=LONGEST,
         choices=choices,
         cards={each.node: each for each in cards},

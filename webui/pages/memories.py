@@ -79,19 +79,23 @@ async def act(memory: Memory, visit: Visit) -> Response:
     given = visit.choices
     back = local_path(given.get("back", ["/memories"])[-1])
     word, _, only = given.get("only", [""])[-1].partition(" ")
-    action = ACTIONS.get(word or given.get("action", [""])[-1])
+    word = word or given.get("action", [""])[-1]
+    action, relation = ACTIONS.get(word), given.get("relation", [""])[-1]
     every = "" if only else given.get("every", [""])[-1]
     if every:
         page = await memory.library.browse(_listed(every).filter(memory.zone, MAX_EVERY))
         ids = [line.fact.id for line in page.items]
     else:
         ids = [only] if only else list(dict.fromkeys(given.get("id", [])))
+    if word == "export" and ids:
+        return visit.redirect("/data", what="export", count=await _export(memory, back, ids))
     if action is None or not ids:
         return visit.redirect(back, what="nothing")
-    is_small = len(ids) == 1 and action != "forget"
+    is_small = len(ids) == 1 and action not in ("forget", "relate")
     # Of all that is found only what was shown is touched, not what came since.
     seen = _digest(ids) if every else "yes"
-    if not is_small and given.get("confirm", [""])[-1] != seen:
+    is_unclear = action == "relate" and relation not in visit.words.predicates()
+    if is_unclear or (not is_small and given.get("confirm", [""])[-1] != seen):
         return visit.render(
             "memories_act.html",
             action=action,
@@ -103,8 +107,10 @@ async def act(memory: Memory, visit: Visit) -> Response:
             back=back,
         )
     with or_back(back, nothing=errors.NotFoundError):
-        change = await memory.library.act(action, ids, library.OWNER)
-    count = sum(1 for op in change.ops if op.kind == "fact")
+        change = await memory.library.act(action, ids, library.OWNER, relation)
+    # What has another relation is a new fact, beside the one it was.
+    facts = [op for op in change.ops if op.kind == "fact"]
+    count = sum(op.before is None for op in facts) if action == "relate" else len(facts)
     # The page of what is forgotten is no more; an undo leads back there.
     gone = action == "forget" and any(back.startswith(f"/memories/{id}") for id in ids)
     target = "/memories" if gone else back
@@ -115,6 +121,12 @@ async def act(memory: Memory, visit: Visit) -> Response:
 async def detail(id: Id, memory: Memory, visit: Visit) -> Response:
     """One fact with its sources and what came before and after."""
     return visit.render("memory.html", detail=await memory.library.fact(id))
+
+
+async def _export(memory: Memory, back: str, ids: list[str]) -> int:
+    """Take out some facts; returns how many lines the file has."""
+    with or_back(back):
+        return (await memory.transfer.export(facts=ids)).lines
 
 
 def _listed(address: str) -> FactListing:

@@ -13,7 +13,7 @@ from starlette.responses import Response
 
 from ..core import errors, library, model, presentation, queries
 from ..listing import MAX_TEXT, Id
-from ..rendering import Memory, Visit, node_url, or_back
+from ..rendering import SOON, Memory, Visit, node_url, or_back
 
 NEWEST = 8
 """Facts that a persona's page shows of each list."""
@@ -31,6 +31,7 @@ async def people(
     if text := q.strip():
         found = await memory.library.search(text, limit=60)
         return visit.render("people.html", q=text, found=found)
+    works = memory.journal.works.snapshot("forget")
     return visit.render(
         "people.html",
         q="",
@@ -38,6 +39,7 @@ async def people(
         people=await memory.library.people(),
         things=(await memory.library.overview()).things,
         personas=await memory.library.personas(),
+        works=works,
     )
 
 
@@ -103,7 +105,8 @@ async def erase(memory: Memory, visit: Visit) -> Response:
         return visit.redirect(f"/node/forget?{urlencode({'id': id})}", what="unsure")
     if await memory.forget_me.due_in(id):
         return visit.redirect(node_url(id), what="forgotten_now")
-    return visit.redirect("/people", what=f"forgotten_{await memory.forget_me.forget(id)}")
+    done = await memory.journal.works.soon(memory.forget_me.forget(id), SOON)
+    return visit.redirect("/people", what=f"forgotten_{done}" if done else "begun")
 
 
 async def _account(memory: Memory, given: Mapping[str, str]) -> str:

@@ -95,7 +95,7 @@ def _paths(work: Workload) -> list[str]:
         f"/graph/ask/shared?a={person}&b={owner(1)}", f"/api/v1/graph?node={person}",
         "/api/v1/graph/map", "/viewas", seen, f"{seen}&q={quote('喜欢什么')}", "/why",
         "/records", f"/records?chat={quote(chat)}", "/messages/50000", "/changes", "/tuning",
-        "/data", "/api/v1/imports",
+        "/data", "/api/v1/work",
     ]  # fmt: skip
 
 

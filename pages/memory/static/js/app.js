@@ -4,6 +4,7 @@ import { here, tab } from "./place.js";
 
 document.documentElement.classList.add("scripted");
 const HEARD = 400; // milliseconds after which a press that has not led on yet is seen to work
+const GOING = 1500; // within which a letter belongs to the g before it
 const AGAIN = 4000; // after which what was not ready is asked for again
 
 for (const form of document.querySelectorAll("form[data-submit-on-change]")) {
@@ -40,10 +41,22 @@ addEventListener("pageshow", () => {
 });
 
 const keys = document.getElementById("keys");
+let going = -Infinity; // when g was pressed
+
+// g and a letter: to one of the main pages, whatever the letter does on this one.
+function jump(event) {
+  const place = event.timeStamp - going < GOING ? document.querySelector(`[data-jump="${CSS.escape(event.key)}"]`) : null;
+  going = event.key === "g" ? event.timeStamp : -Infinity;
+  if (!place) return false;
+  event.stopImmediatePropagation();
+  event.preventDefault();
+  place.click();
+  return true;
+}
 
 addEventListener("keydown", (event) => {
   const typing = event.target.closest?.("select, textarea, input:not([type=checkbox])");
-  if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (typing || event.ctrlKey || event.metaKey || event.altKey || jump(event)) return;
   if (event.key === "?" && keys && !keys.open) keys.showModal();
   if (event.key !== "/") return;
   const search = document.querySelector("[data-slash]");

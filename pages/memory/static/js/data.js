@@ -1,28 +1,9 @@
-// A file that is sent in, an import that is under way: the page shows how far they are. A
-// memory that is opened anew: the page goes on as soon as it is there.
+// A file that is sent in: the page shows how far it is. A memory that is opened anew: the page
+// goes on as soon as it is there.
 
-import { ask, events, go, isFramed, pass } from "./place.js";
+import { events, go, isFramed, pass } from "./place.js";
 
-const shown = document.querySelector("[data-progress]");
 const sending = document.querySelector("[data-send]");
-
-async function follow() {
-  const { status, text } = await ask("/api/v1/imports");
-  if (status !== 200) return;
-  const now = JSON.parse(text);
-  if (now.done === null) {
-    location.reload();
-    return;
-  }
-  const bar = shown.querySelector("progress");
-  bar.max = now.total || 1;
-  bar.value = now.done;
-  shown.querySelector("[data-done]").textContent = now.done.toLocaleString();
-  shown.querySelector("[data-total]").textContent = now.total.toLocaleString();
-  setTimeout(follow, 1000);
-}
-
-if (shown) setTimeout(follow, 500);
 
 const proof = document.querySelector("meta[name=csrf-token]").content;
 

@@ -1,0 +1,176 @@
+"""Long work says how far it is and how it ended, and goes on without whoever asked for it."""
+
+import asyncio
+import itertools
+import json
+from collections.abc import AsyncIterator
+from datetime import UTC
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from graph_memory.deletion.forget_me import Outcome
+from graph_memory.progress import RECENT, LongWork, Progress, Told
+from graph_memory.service import MemoryService
+from graph_memory.settings import Settings
+from graph_memory.transfer import Options
+
+from .makers import T0
+
+SAID = 450
+WU = "qq:5"
+
+
+class Clock:
+    now = T0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest_asyncio.fixture
+async def memory(tmp_path: Path) -> AsyncIterator[MemoryService]:
+    settings = Settings(local_embedding_model="none")
+    memory = await MemoryService.open(tmp_path, settings, zone=UTC, now=lambda: T0 + 10**6)
+    yield memory
+    await memory.close()
+
+
+@pytest.fixture
+def figures(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[tuple[int, int]]]:
+    """What is told of how far work of each kind is."""
+    told: dict[str, list[tuple[int, int]]] = {}
+    tell = Progress.tell
+
+    def heard(self: Progress, done: int, total: int) -> None:
+        tell(self, done, total)
+        told.setdefault(self.kind, []).append((self.done, self.total))
+
+    monkeypatch.setattr(Progress, "tell", heard)
+    return told
+
+
+async def bring_in(memory: MemoryService) -> None:
+    """Import a long chat."""
+    lines = (
+        {"time": T0 + n, "sender": "5", "name": "小吴", "group": "7", "text": f"第{n}句话"}
+        for n in range(SAID)
+    )
+
+    async def pieces() -> AsyncIterator[bytes]:
+        for line in lines:
+            yield f"{json.dumps(line)}\n".encode()
+
+    path = await memory.transfer.receive("chat.jsonl", pieces())
+    options = Options(zone=UTC, platform="qq", now=T0 + 10**6)
+    await memory.transfer.bring(await memory.transfer.importer(path.name, options, format="chat"))
+
+
+def rising(told: list[tuple[int, int]]) -> bool:
+    return all(a <= b for (a, _), (b, _) in itertools.pairwise(told))
+
+
+async def test_an_import_and_its_undo_say_how_far_they_are(memory, figures):
+    await bring_in(memory)
+    assert rising(figures["import"])
+    done, total = figures["import"][-1]
+    assert SAID <= done <= total
+    undone = await memory.transfer.undo()
+    told = figures["undo"]
+    assert rising(told)
+    assert told[0][1] >= SAID
+    assert told[-1][0] == told[-1][1], "it ends with all of it"
+    assert len({done for done, _ in told}) > 3
+    last = memory.journal.works.of("undo")
+    assert last
+    assert last.is_over
+    assert last.result == undone
+    assert undone.messages == SAID
+
+
+async def test_who_is_forgotten_goes_piece_by_piece(memory, figures):
+    await bring_in(memory)
+    assert await memory.forget_me.forget(WU) is Outcome.DONE
+    told = figures["forget"]
+    assert rising(told)
+    assert told[-1][0] == told[-1][1] >= SAID
+    assert len({done for done, _ in told}) > 5
+    last = memory.journal.works.of("forget")
+    assert last
+    assert last.result is Outcome.DONE
+    assert WU not in repr(last), "who it was is said nowhere"
+
+
+async def test_an_examination_says_how_many_steps_are_done(memory, figures):
+    checkup = await memory.doctor()
+    assert figures["checkup"] == [(0, 3), (1, 3), (2, 3)]
+    last = memory.journal.works.of("checkup")
+    assert last
+    assert last.result is checkup
+
+
+async def test_work_goes_on_without_whoever_asked_for_it() -> None:
+    works, go_on = LongWork(), asyncio.Event()
+
+    async def work(tell: Told) -> str:
+        tell(3, 8)
+        await go_on.wait()
+        return "all"
+
+    assert await works.soon(works.run("undo", work), 0.01) is None
+    (now,) = works.under_way
+    assert (now.done, now.total, now.is_over) == (3, 8, False)
+    assert works.snapshot("undo", "import") == [now]
+    assert works.snapshot("undo")[0] is not now, "what a page shows stands still"
+    go_on.set()
+    while works.under_way:
+        await asyncio.sleep(0)
+    assert works.of("undo") is now
+    assert (now.is_over, now.result) == (True, "all")
+    assert await works.soon(works.run("undo", work), 5) == "all"
+    assert works.of("undo") is not now
+
+
+async def test_what_failed_is_told_until_it_is_done_and_what_ended_for_a_while() -> None:
+    clock = Clock()
+    works = LongWork(clock)
+
+    async def broken(tell: Told) -> None:
+        raise ValueError("no")
+
+    async def well(tell: Told) -> str:
+        return "done"
+
+    with pytest.raises(ValueError, match="no"):
+        await works.soon(works.run("import", broken), 5)
+    await works.run("undo", well)
+    assert [each.kind for each in works.snapshot("import", "undo")] == ["import", "undo"]
+    clock.now += RECENT + 1
+    (left,) = works.snapshot("import", "undo")
+    assert isinstance(left.failure, ValueError)
+    await works.run("import", well)
+    assert [each.failure for each in works.snapshot("import")] == [None]
+    works.fail("import", ValueError("killed"))
+    assert str(works.snapshot("import")[0].failure) == "killed"
+
+
+async def test_what_is_under_way_comes_before_what_has_ended() -> None:
+    works, go_on = LongWork(), asyncio.Event()
+
+    async def slow(tell: Told) -> int:
+        await go_on.wait()
+        return 1
+
+    async def quick(tell: Told) -> int:
+        return 2
+
+    task = works.begin(works.run("forget", slow))
+    await asyncio.sleep(0)
+    assert await works.run("forget", quick) == 2
+    first = works.of("forget")
+    assert first
+    assert not first.is_over
+    await works.close()
+    assert task.cancelled()
+    assert works.under_way == []
