@@ -3,40 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import tzinfo
 
 from .identity import Identities
 from .inference.token_budget import TokenBudget
 from .model import Asker, Session
 from .privacy.scope import Attendance
-from .settings import LiveSettings, Settings
+from .settings import TUNABLE, Settings
 from .store import Journal, Rows
 from .visible_rows import LearnerRows, VisibleRows, view_for
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Context:
     """What the parts of one memory share; made by ``MemoryService``.
 
     Attributes:
+        settings: As they are now; keep this context, not what stands here.
         zone: Of the people who chat: whose midnight ends a day.
         now: Clock, seconds since the epoch.
         attendance, identities: Kept up to date by the service.
     """
 
     journal: Journal
-    live: LiveSettings
+    settings: Settings
     zone: tzinfo
     now: Callable[[], float]
     budget: TokenBudget
     attendance: Attendance
     identities: Identities
 
-    @property
-    def settings(self) -> Settings:
-        """The settings as they are now; keep this context, not what it returns."""
-        return self.live.current
+    def tune(self, **values: float) -> None:
+        """Go by other values of some of :data:`TUNABLE` from now on."""
+        if unknown := values.keys() - TUNABLE:
+            raise ValueError(f"{', '.join(sorted(unknown))} cannot be changed while in use")
+        self.settings = replace(self.settings, **values)  # type: ignore[arg-type]
 
     def visible(self, rows: Rows, asker: Asker) -> VisibleRows:
         """The rows that an asker may see."""

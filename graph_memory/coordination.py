@@ -16,7 +16,6 @@ from .context import Context
 from .deletion import Tombstones, retraction
 from .deletion.forget_me import MARK, SALT, erasures, mark, users
 from .model import Elsewhere
-from .store import Event
 from .store.postgres import Bot
 from .store.replica import AGAIN
 from .store.rows import note, noted, notes, unnote
@@ -69,7 +68,7 @@ class Coordination:
     def start(self) -> None:
         """Begin to keep up, if the memory is shared."""
         if self._journal.replica:
-            self._journal.listen(self._on_event)
+            self._journal.listen(self._on_written, Elsewhere)
             self._job.start()
 
     async def close(self) -> None:
@@ -86,10 +85,9 @@ class Coordination:
         own = self._journal.replica.instance if self._journal.replica else ""
         return [bot for bot in self.bots if bot.id != own]
 
-    def _on_event(self, event: Event) -> None:
-        if isinstance(event, Elsewhere):
-            self._tables |= event.tables
-            self._job.wake()
+    def _on_written(self, event: Elsewhere) -> None:
+        self._tables |= event.tables
+        self._job.wake()
 
     async def _step(self) -> float:
         while self._tables:

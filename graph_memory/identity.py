@@ -88,7 +88,8 @@ class Identities:
 
         Undoing a split may close a circle of merges; then it is the one whose id is first.
         """
-        return self._joined().survivors.get(node, node)
+        found = self._found or self._join()
+        return found.survivors.get(node, node)
 
     def nodes(self, node: str) -> frozenset[str]:
         """All that are one with a node, the node included: of an account itself only."""
@@ -107,17 +108,16 @@ class Identities:
         return next((merge for merge in self._merges.values() if merge.node == node), None)
 
     def _class(self, node: str) -> frozenset[str]:
-        return self._joined().classes.get(node) or frozenset((node,))
+        found = self._found or self._join()
+        return found.classes.get(node) or frozenset((node,))
 
-    def _joined(self) -> _Joined:
-        """Found anew after an alteration."""
-        found = self._found
-        if found is None:
-            pairs = [(merge.node, merge.into) for merge in self.merges]
-            classes = _components((*pairs, *((link.a, link.b) for link in self.links)))
-            into = dict(pairs)
-            survivors = {node: _end(node, into) for node in classes if is_entity(node)}
-            found = self._found = _Joined(classes, survivors)
+    def _join(self) -> _Joined:
+        """Find anew what follows, after an alteration."""
+        pairs = [(merge.node, merge.into) for merge in self.merges]
+        classes = _components((*pairs, *((link.a, link.b) for link in self.links)))
+        into = dict(pairs)
+        survivors = {node: _end(node, into) for node in classes if is_entity(node)}
+        found = self._found = _Joined(classes, survivors)
         return found
 
 

@@ -14,9 +14,9 @@ from .commands.memory_commands import Commands
 from .commands.tools import CORRECT, TOOLS, Tools
 from .errors import GraphMemoryError, NotFoundError
 from .locales import explain
-from .model import NO_PERSONA, Session, Turn, session_of, user_id
+from .model import NO_PERSONA, Turn, session_of, user_id
 from .service import MemoryService
-from .store import Rows
+from .store import queries
 
 NAME = "graph-memory"
 
@@ -32,18 +32,8 @@ async def turn_of(memory: MemoryService, asker: str) -> Turn:
     platform, _, account = who.partition(":")
     user = user_id(platform, account)
     session = session_of(platform, "", account, persona or NO_PERSONA)
-
-    def newest(rows: Rows) -> Session | None:
-        spoken = {
-            line.id: each
-            for each in rows.scan(Session)
-            if each.circle == session.circle
-            for line in rows.messages_before(each.id, None, 1)
-        }
-        return spoken[max(spoken)] if spoken else None
-
     if not persona:
-        found = await memory.journal.read(newest)
+        found = await memory.journal.look(lambda db: queries.last_session(db, session.circle))
         session = found or session
     return Turn(session, user, "", accounts=memory.identities.accounts(user))
 

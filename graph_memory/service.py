@@ -39,8 +39,8 @@ from .model import Change, Erased, Presence, PresenceReset
 from .privacy.scope import Attendance
 from .recall import EMBEDDING_SHARE, Recaller
 from .references import References
-from .settings import LiveSettings, Settings
-from .store import Event, Rows, copies
+from .settings import Settings
+from .store import Rows, copies
 from .store.instances import Instances
 from .supervisor import Supervisor
 from .transfer import TransferService
@@ -62,8 +62,8 @@ class MemoryService:
         model: LanguageModel | None,
     ) -> None:
         self.directory, self.context = directory, context
-        self.live, self.journal = context.live, context.journal
-        self.attendance, self.identities = context.attendance, context.identities
+        self.journal, self.attendance = context.journal, context.attendance
+        self.identities = context.identities
         self.zone, self.now, self.spending = context.zone, context.now, context.budget
         self.instances = Instances(context.journal, context.now)
         self.library = Library(context)
@@ -139,7 +139,7 @@ class MemoryService:
                 journal.takes_leases = model is not None  # learned without one it would be lost
                 context = Context(
                     journal=journal,
-                    live=LiveSettings(settings),
+                    settings=settings,
                     zone=zone,
                     now=now,
                     budget=TokenBudget(journal, zone, now, settings.daily_llm_tokens),
@@ -157,7 +157,9 @@ class MemoryService:
 
     async def _start(self, stack: contextlib.AsyncExitStack) -> None:
         """Start every part; they are closed in the reverse order."""
-        self.journal.listen(self._on_event)
+        self.journal.listen(self._on_event, Change, Presence, PresenceReset, Erased)
+        self.journal.listen(self.recall.on_event)
+        self.journal.listen(lambda _: self.graph.outdate(), Change)
         await self.journal.begin()
         await self.instances.load()
         stack.push_async_callback(self._close_embedder)
@@ -177,23 +179,20 @@ class MemoryService:
     @property
     def settings(self) -> Settings:
         """The settings as they are now."""
-        return self.live.current
+        return self.context.settings
 
-    def _on_event(self, event: Event) -> None:
+    def _on_event(self, event: Change | Presence | PresenceReset | Erased) -> None:
         if isinstance(event, Change):
             self.identities.follow(event)
             if gone := {(op.kind, op.id) for op in event.ops if op.row is None}:
                 self.references.empty(lambda line: (line.kind, line.id) in gone)
         elif isinstance(event, Presence):
             self.attendance.add(event)
-        elif isinstance(event, PresenceReset | Erased) and event.user:
+        elif event.user:
             self.attendance.forget(event.user)
         if isinstance(event, Erased):
             said = set(event.messages)
             self.references.empty(lambda line: line.kind == "message" and int(line.id) in said)
-        self.recall.on_event(event)
-        if isinstance(event, Change):
-            self.graph.outdate()
 
     def use_embedder(self, load: Callable[[], Awaitable[Embedder | None]]) -> None:
         """Load an embedder in the background, and again if that fails; then use it."""
@@ -244,7 +243,7 @@ class MemoryService:
 
     def retune(self, **values: float) -> None:
         """Forget by other settings from now on: by those of ``settings.TUNABLE``."""
-        self.live.tune(**values)
+        self.context.tune(**values)
         self.upkeep.look_again()
 
     async def access(self) -> Access:

@@ -337,19 +337,6 @@ TUNABLE = frozenset({"time_decay_rate", "min_importance_threshold", "prune_inter
 """Settings that can be changed while the memory is open (``MemoryService.retune``)."""
 
 
-class LiveSettings:
-    """The settings in use (``current``), shared by all parts of a memory."""
-
-    def __init__(self, settings: Settings) -> None:
-        self.current = settings
-
-    def tune(self, **values: float) -> None:
-        """Go by other values of some of :data:`TUNABLE` from now on."""
-        if unknown := values.keys() - TUNABLE:
-            raise ValueError(f"{', '.join(sorted(unknown))} cannot be changed while in use")
-        self.current = dataclasses.replace(self.current, **values)  # type: ignore[arg-type]
-
-
 def replaced(raw: Mapping[str, Any]) -> dict[str, Any]:
     """What settings of old, which AstrBot's file may still have, are called now."""
     if raw.get("enable_group_learning") is not False:

@@ -145,8 +145,9 @@ class Supervisor:
             self._log.report(self._text, error)
             self._failures += 1
             return self._retry[min(self._failures, len(self._retry)) - 1]
-        self.problem, self._failures = "", 0
-        self._log.clear(self._text)
+        if self._failures:
+            self.problem, self._failures = "", 0
+            self._log.clear(self._text)
         return delay
 
     @staticmethod

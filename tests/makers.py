@@ -29,7 +29,7 @@ from graph_memory.model import (
 )
 from graph_memory.privacy.scope import Attendance
 from graph_memory.retention import initial_half_life
-from graph_memory.settings import LiveSettings, Settings
+from graph_memory.settings import Settings
 from graph_memory.store import Draft, Journal, queries, rows
 from graph_memory.text import normalise
 
@@ -103,7 +103,7 @@ def context(journal: Journal, settings: Settings | None = None, **more: Any) -> 
     zone, now = more.get("zone", UTC), more.get("now", time.time)
     return Context(
         journal=journal,
-        live=LiveSettings(settings),
+        settings=settings,
         zone=zone,
         now=now,
         budget=more.get("budget") or TokenBudget(journal, zone, now, settings.daily_llm_tokens),

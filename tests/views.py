@@ -25,7 +25,7 @@ async def _contents(recaller: Recaller) -> Contents:
     index = recaller._sync.index
 
     def work() -> Contents:
-        muted = index.documents.muted.values
+        muted = index.documents.muted
         found = ((number, index.documents[number]) for number in index.documents.numbers())
         return {(each.key, each.text, each.session, bool(muted[n])) for n, each in found}
 

@@ -41,6 +41,10 @@ PROVIDERS_TIMEOUT = 90.0
 COMMON_IDS = ("discord", "kook", "mattermost", "slack")
 """Platforms on which a message has one id, whichever account hears it."""
 DATABASE = "data_v4.db"
+RETRACTIONS = ("group_recall", "friend_recall")
+"""Notices that a message was taken back (撤回)."""
+DEPARTURE = "group_decrease"
+"""The notice that its sender left the group."""
 READS_SYSTEM_PROMPT = ("deerflow",)
 """Runners besides AstrBot's own whose model is shown the system prompt of every request.
 
@@ -171,6 +175,10 @@ class Host:
         group, platform = str(event.get_group_id() or ""), event.get_platform_name()
         own = str(event.get_self_id() or "")
         title = getattr(getattr(event.message_obj, "group", None), "group_name", None)
+        umo = str(event.unified_msg_origin)
+        if group and event.get_session_id().endswith(f"_{group}"):
+            # Under ``unique_session`` AstrBot's own differs by sender.
+            umo = f"{event.get_platform_id()}:{event.get_message_type().value}:{group}"
         return session_of(
             platform,
             group,
@@ -178,7 +186,7 @@ class Host:
             persona,
             own if self._by_account and own in self.ours.get(platform, ()) else "",
             title=str((title if group else event.get_sender_name()) or ""),
-            umo=_origin(event, group),
+            umo=umo,
         )
 
     async def persona(self, event: Any, request: Any = None) -> str:
@@ -234,10 +242,10 @@ class Host:
         """Whether a message is a command of any plugin."""
         return bool(event.get_extra("handlers_parsed_params"))
 
-    def is_departure(self, event: Any) -> bool:
-        """Whether this is the notice that its sender left the group."""
+    def notice(self, event: Any) -> str:
+        """What the platform reports, :data:`DEPARTURE` say; empty if somebody speaks."""
         raw = getattr(event.message_obj, "raw_message", None)
-        return isinstance(raw, Mapping) and raw.get("notice_type") == "group_decrease"
+        return str(raw.get("notice_type") or "") if isinstance(raw, Mapping) else ""
 
     async def retracted(self, event: Any) -> tuple[str, str, str, str] | None:
         """The message that a notice (撤回) says was taken back.
@@ -247,11 +255,9 @@ class Host:
             bot's own, whose ids nobody knows; and whose id it is (see :class:`Turn`).
             ``None`` if this is no such notice.
         """
-        raw = getattr(event.message_obj, "raw_message", None)
-        if not isinstance(raw, Mapping):
-            return None
-        kind, id = raw.get("notice_type"), raw.get("message_id")
-        if kind not in ("group_recall", "friend_recall") or id is None:
+        kind = self.notice(event)
+        id = event.message_obj.raw_message.get("message_id") if kind in RETRACTIONS else None
+        if id is None:
             return None
         account, circle = event.get_sender_id(), self._session(event, NO_PERSONA).circle
         own, ours = str(event.get_self_id()), self.ours.get(event.get_platform_name(), ())
@@ -436,13 +442,3 @@ def _said(content: Any) -> str:
     parts = content if isinstance(content, list) else []
     texts = [str(p["text"]) for p in parts if isinstance(p, dict) and p.get("text")]
     return "\n".join(text for text in texts if not text.lstrip().startswith(HOST_MARKUP))
-
-
-def _origin(event: Any, group: str) -> str:
-    """Where to write to this chat; the same for all members of a group.
-
-    Under ``unique_session`` AstrBot's own differs by sender.
-    """
-    if group and event.get_session_id() != group and event.get_session_id().endswith(f"_{group}"):
-        return f"{event.get_platform_id()}:{event.get_message_type().value}:{group}"
-    return str(event.unified_msg_origin)

@@ -27,7 +27,7 @@ from ..model import BOT, Turn
 from ..recall import RecallOptions
 from ..retention import DAY
 from ..service import MemoryService
-from .adapter import EventState, Host, state_of
+from .adapter import DEPARTURE, RETRACTIONS, EventState, Host, state_of
 from .handlers import is_command
 from .speech import speech
 
@@ -51,7 +51,8 @@ async def hear(host: Host, memory: MemoryService, event: Any) -> None:
     if memory.now() - memory.instances.seen.get(own, 0.0) > DAY:
         with contextlib.suppress(JournalError):  # which is no reason not to hear
             await memory.instances.register(*own)
-    if retracted := await host.retracted(event):
+    notice = host.notice(event)
+    if notice in RETRACTIONS and (retracted := await host.retracted(event)):
         await memory.library.retract(*retracted)
         return
     if host.is_command(event):
@@ -64,7 +65,7 @@ async def hear(host: Host, memory: MemoryService, event: Any) -> None:
     ):
         return
     prepare(host, memory, event, turn)
-    if host.is_departure(event):
+    if notice == DEPARTURE:
         await memory.journal.leave(turn.session.circle, turn.user, time.time())
     elif event.message_str.strip():
         message = await memory.learning.hear(turn)

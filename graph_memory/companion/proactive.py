@@ -34,7 +34,7 @@ from ..model import (
 )
 from ..privacy.redaction import disclosed
 from ..retention import DAY
-from ..store import Draft, Event, Rows, queries
+from ..store import Draft, Rows, queries
 from ..supervisor import Supervisor
 from ..text import clean_name, fenced
 from . import inner_state
@@ -134,7 +134,7 @@ class Proactive(Part):
             return
         self._voice, self._learning = voice, learning
         self._model = self._context.budget.metered(model, PURPOSE)
-        self._journal.listen(self._follow)
+        self._journal.listen(self._follow, Change, Erased)
         self._job.start()
 
     async def close(self) -> None:
@@ -145,9 +145,8 @@ class Proactive(Part):
         """Wait until nothing is due that could be done now."""
         await self._job.idle()
 
-    def _follow(self, event: Event) -> None:
-        is_ours = isinstance(event, Change) and any(op.kind == FollowUp.kind for op in event.ops)
-        if is_ours or isinstance(event, Erased):
+    def _follow(self, event: Change | Erased) -> None:
+        if isinstance(event, Erased) or any(op.kind == FollowUp.kind for op in event.ops):
             self._job.wake()
 
     # ------------------------------------------------------------------- plans

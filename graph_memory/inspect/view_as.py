@@ -246,7 +246,7 @@ def _arrange(ranked: Sequence[tuple[Fact, Rank]], barrier: BarrierOf, at: float)
 def _ranked(index: Index, visible: VisibleSet) -> list[tuple[Fact, Rank]]:
     """All facts in recall, and how each of them stands to the asker."""
     numbers = np.array(index.documents.numbers(), np.intp)
-    numbers = numbers[index.documents.kind.values[numbers] == Kind.FACT]
+    numbers = numbers[index.documents.kind[numbers] == Kind.FACT]
     found = []
     for number, position in zip(numbers.tolist(), visible.positions[numbers].tolist(), strict=True):
         source = index.documents[number].source

@@ -42,7 +42,7 @@ from ..model import (
     Turn,
     User,
 )
-from ..store import Event, QueuedBatch
+from ..store import QueuedBatch
 from ..store.pauses import Pauses
 from ..supervisor import LogOnce, Supervisor
 from ..text import clean, clean_name
@@ -152,7 +152,11 @@ class Learning(Part):
 
     async def start(self) -> None:
         """Pick up what was left and begin to work in the background."""
-        self._journal.listen(self._on_event)
+        listen = self._journal.listen
+        listen(self._on_message, Message)
+        listen(self._on_change, Change)
+        listen(lambda gone: self._buffers.drop(gone.messages), Erased)
+        listen(self._on_written, Elsewhere)
         await self._context.budget.load()
         await self.pauses.load()
         for session in await self._journal.read(lambda rows: list(rows.scan(Session))):
@@ -236,23 +240,24 @@ class Learning(Part):
         addressee = (Addressee(to),) if to else ()
         return await self.hear(Turn(session, BOT, "", text, to=addressee), at=at)
 
-    def _on_event(self, event: Event) -> None:
-        if isinstance(event, Message) and event.id > 0:  # others wait for a server
-            self._buffers.put(event, self._now(), time.monotonic())
-            if event.is_human:
-                self._people.add(event.sender)
+    def _on_message(self, message: Message) -> None:
+        if message.id > 0:  # others wait for a server
+            self._buffers.put(message, self._now(), time.monotonic())
+            if message.is_human:
+                self._people.add(message.sender)
             self._job.wake()
-        elif isinstance(event, Erased):
-            self._buffers.drop(event.messages)
-        elif isinstance(event, Elsewhere) and "batch" in event.tables:
+
+    def _on_change(self, change: Change) -> None:
+        for op in change.ops:
+            if isinstance(op.row, Session):
+                self._buffers.know(op.row)
+            elif isinstance(op.row, Participation):
+                self._buffers.begin(op.row.session)
+
+    def _on_written(self, elsewhere: Elsewhere) -> None:
+        if "batch" in elsewhere.tables:
             self._leased.clear()
             self.look_again()
-        elif isinstance(event, Change):
-            for op in event.ops:
-                if isinstance(op.row, Session):
-                    self._buffers.know(op.row)
-                elif isinstance(op.row, Participation):
-                    self._buffers.begin(op.row.session)
 
     # ----------------------------------------------------------------- on request
 
@@ -374,11 +379,12 @@ class Learning(Part):
     async def _work_off(self) -> float:
         """Claim what is due and start what can be started; returns seconds until more is."""
         clock = time.monotonic()
-        for session, wait in self._buffers.waits(self._now(), clock).items():
-            if wait <= 0:
-                await self._claim_all(session, self._buffers.held(session, clock))
+        waits = self._buffers.waits(self._now(), clock)
+        due = [session for session, wait in waits.items() if wait <= 0]
+        for session in due:
+            await self._claim_all(session, self._buffers.held(session, clock))
         later = await self.step()
-        return min(later, *self._buffers.waits(self._now(), time.monotonic()).values(), inf)
+        return 0.0 if due else min(later, *waits.values(), inf)
 
     async def _claim_all(
         self,
@@ -414,7 +420,8 @@ class Learning(Part):
         pause = self._paused_until - asyncio.get_running_loop().time()
         if pause > 0:
             return pause
-        self._is_stale = self._is_stale or self._held != self._over_share()
+        if self._waiting and self._held != self._over_share():
+            self._is_stale = True
         while self._is_stale:  # again if a batch ended meanwhile: it may be on the list still
             self._is_stale, self._is_reading = False, True
             self._held = self._over_share()

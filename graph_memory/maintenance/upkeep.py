@@ -22,7 +22,7 @@ from ..inference.ports import LanguageModel
 from ..library import FactLine, Library, forgetting
 from ..model import BOT, Entity, Fact, Mention, Merge, Message, Name, Row, Status
 from ..retention import DAY, fades_at, strength
-from ..store import Draft, Event, Rows, queries
+from ..store import Draft, Rows, queries
 from ..store.rows import EXPIRED
 from ..supervisor import Supervisor
 from .summaries import ACTOR, SummaryWriter
@@ -65,10 +65,9 @@ class IdleGate:
         self._sleep = sleep
         self._heard = clock() - quiet
 
-    def on_event(self, event: Event) -> None:
-        """Follow the journal."""
-        if isinstance(event, Message):
-            self._heard = self._clock()
+    def hear(self, _message: Message) -> None:
+        """Note that somebody says something."""
+        self._heard = self._clock()
 
     async def wait(self) -> None:
         """Return once nobody chats, after :data:`LONGEST` seconds at the latest."""
@@ -135,7 +134,7 @@ class Upkeep(Part):
 
     async def start(self) -> None:
         """Begin hourly, and run every ``prune_interval`` hours, whatever restarts."""
-        self._journal.listen(self._gate.on_event)
+        self._journal.listen(self._gate.hear, Message)
         self._job.start(after=SETTLING)
 
     async def close(self) -> None:

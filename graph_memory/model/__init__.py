@@ -33,6 +33,7 @@ from .kinds import User as User
 from .kinds import episode_id as episode_id
 from .kinds import home_of as home_of
 from .kinds import session_of as session_of
+from .kinds import without_home as without_home
 from .row import BOT as BOT
 from .row import GROUP as GROUP
 from .row import IMPORT as IMPORT

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar
@@ -26,6 +27,7 @@ from .row import (
 
 EPISODE = "episode"
 """Level of an episode that sums up nothing but messages."""
+_AT_HOME = re.compile(rf"^([^:]*:{PRIVATE})@[^:]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,11 @@ def home_of(circle: str) -> str:
     """Account of ours that alone has a private chat; empty if every one does."""
     platform, kind, _ = circle.split(":", 2)
     return f"{platform}:{kind}" if "@" in kind else ""
+
+
+def without_home(circle: str) -> str:
+    """A chat window without the account of ours that alone has it, which no log tells."""
+    return _AT_HOME.sub(r"\1", circle)
 
 
 def session_of(

@@ -6,6 +6,7 @@ position in the columns, for life; numbers of removed documents are used again.
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
@@ -59,17 +60,6 @@ class GrowableArray:
         elif size < self.size:
             self._room[size : self.size] = 0
         self.size = size
-
-    def insert(self, at: int, value: Any) -> None:
-        """Put one row before position ``at``."""
-        self.append(value)
-        if at < self.size - 1:
-            self._room[at + 1 : self.size] = self._room[at : self.size - 1].copy()
-            self._room[at] = value
-
-    def delete(self, at: int) -> None:
-        self._room[at : self.size - 1] = self._room[at + 1 : self.size].copy()
-        self.resize(self.size - 1)
 
 
 Source = Fact | Message | Episode
@@ -138,24 +128,24 @@ class SessionDocuments:
 
     def __init__(self) -> None:
         self._ids: list[Any] = []
-        self._messages = GrowableArray(np.intp)
+        self._messages = array("q")
         self._keys: list[Any] = []
-        self._others = GrowableArray(np.intp)
+        self._others = array("q")
         self._numbers: Numbers | None = None
 
     def __len__(self) -> int:
-        return self._messages.size + self._others.size
+        return len(self._messages) + len(self._others)
 
     def numbers(self) -> Numbers:
         """All documents; not to be altered."""
         if self._numbers is None:
-            self._numbers = np.concatenate((self._messages.values, self._others.values))
+            self._numbers = np.array(self._messages + self._others, np.intp)
         return self._numbers
 
     def between(self, first: int, last: int) -> Numbers:
         """The messages with some ids."""
         start, end = bisect_left(self._ids, first), bisect_right(self._ids, last)
-        return self._messages.values[start:end]
+        return np.array(self._messages[start:end], np.intp)
 
     def add(self, number: int, source: Source) -> None:
         keys, numbers, key = self._among(source)
@@ -166,10 +156,9 @@ class SessionDocuments:
     def remove(self, source: Source) -> None:
         keys, numbers, key = self._among(source)
         at = bisect_left(keys, key)
-        del keys[at]
-        numbers.delete(at)
+        del keys[at], numbers[at]
 
-    def _among(self, source: Source) -> tuple[list[Any], GrowableArray, Any]:
+    def _among(self, source: Source) -> tuple[list[Any], array[int], Any]:
         """The keys and numbers that a document is among, and its own key."""
         self._numbers = None
         if isinstance(source, Message):
@@ -209,12 +198,8 @@ class Codes:
         return True
 
 
-def _columns(dtype: DTypeLike) -> tuple[GrowableArray, GrowableArray, GrowableArray]:
-    return GrowableArray(dtype), GrowableArray(dtype), GrowableArray(dtype)
-
-
 class Documents:
-    """All documents, with columns by number.
+    """All documents, with columns by number, which are a little longer than needed.
 
     Attributes:
         version: Grows whenever a document is added, removed, muted or unmuted.
@@ -237,12 +222,11 @@ class Documents:
         self.version = 0
         self.changed: dict[str, int] = {}
         self.by_session: dict[str, SessionDocuments] = {}
-        self.kind, self.predicate, self.bears_on = _columns(np.int8)
-        self.knows, self.muted, self.confidential = _columns(np.bool_)
-        self.length, self.who, self.called = _columns(np.int32)
-        self.since, self.until, self.due = _columns(np.float64)
-        self.tells = GrowableArray(np.float64)
-        self._columns = [each for each in vars(self).values() if isinstance(each, GrowableArray)]
+        self.kind, self.predicate, self.bears_on = np.zeros((3, _SMALLEST), np.int8)
+        self.knows, self.muted, self.confidential = np.zeros((3, _SMALLEST), np.bool_)
+        self.length, self.who, self.called = np.zeros((3, _SMALLEST), np.int32)
+        self.since, self.until, self.due, self.tells = np.zeros((4, _SMALLEST))
+        self._columns = [name for name, each in vars(self).items() if isinstance(each, np.ndarray)]
         self._nodes, self._names = Codes(), Codes()
         # Names by what they look like, as a whole and by the first word.
         self._by_look: dict[str, dict[str, None]] = defaultdict(dict)
@@ -252,7 +236,7 @@ class Documents:
 
     @property
     def size(self) -> int:
-        """Length of the columns, free numbers included."""
+        """How many numbers there are, free ones included."""
         return len(self._all)
 
     def __getitem__(self, number: int) -> Document:
@@ -274,22 +258,28 @@ class Documents:
         else:
             number = len(self._all)
             self._all.append(None)
-            for column in self._columns:
-                column.resize(len(self._all))
+            if number == len(self.kind):
+                self._widen()
         self._all[number] = item
         self._numbers[item.key] = number
         layer, since, until, confidential = span(item.source)
-        self.kind.values[number] = item.kind
-        self.knows.values[number] = layer is Layer.KNOWS
-        self.since.values[number] = since
-        self.until.values[number] = until
-        self.length.values[number] = length
-        self.muted.values[number] = False
-        self.confidential.values[number] = confidential
+        self.kind[number] = item.kind
+        self.knows[number] = layer is Layer.KNOWS
+        self.since[number] = since
+        self.until[number] = until
+        self.length[number] = length
+        self.muted[number] = False
+        self.confidential[number] = confidential
         self._describe(number, item.source)
         self.by_session.setdefault(item.session, SessionDocuments()).add(number, item.source)
         self._note(item.session)
         return number
+
+    def _widen(self) -> None:
+        """Make room for half as many documents again."""
+        for name in self._columns:
+            column = getattr(self, name)
+            setattr(self, name, np.concatenate((column, np.zeros_like(column[: len(column) // 2]))))
 
     def _describe(self, number: int, source: Source) -> None:
         """Note whom it is of, what a fact says and when that begins or is due."""
@@ -302,16 +292,16 @@ class Documents:
             topic = bears_on(source)
             begins = nan if source.valid_from is None else source.valid_from
             due = begins if source.due is None else source.due
-        self.who.values[number] = self._nodes.take(node)
-        self.called.values[number] = self._names.take(name)
-        self.predicate.values[number] = predicate
-        self.due.values[number] = due
-        self.bears_on.values[number] = topic
-        self.tells.values[number] = nan
+        self.who[number] = self._nodes.take(node)
+        self.called[number] = self._names.take(name)
+        self.predicate[number] = predicate
+        self.due[number] = due
+        self.bears_on[number] = topic
+        self.tells[number] = nan
 
     def mute(self, number: int, *, muted: bool) -> None:
         """Hide a document from everybody, or show it again."""
-        self.muted.values[number] = muted
+        self.muted[number] = muted
         self._note(self[number].session)
 
     def _note(self, session: str) -> None:
@@ -320,19 +310,19 @@ class Documents:
 
     def telling(self, number: int, text: str) -> float:
         """Share of a message's text, 0…1, that tells something; worked out once."""
-        told = float(self.tells.values[number])
+        told = float(self.tells[number])
         if isnan(told):
-            told = self.tells.values[number] = telling(text)
+            told = self.tells[number] = telling(text)
         return told
 
     def saying(self, predicates: Iterable[str], numbers: Numbers) -> NDArray[np.bool_]:
         """Which of ``numbers`` are facts with one of some predicates."""
-        said = self.predicate.values[numbers]
+        said = self.predicate[numbers]
         return np.isin(said, [_CODES[predicate] for predicate in predicates])
 
     def of(self, nodes: Iterable[str], numbers: Numbers) -> NDArray[np.bool_]:
         """Which of ``numbers`` are facts about one of ``nodes``, or messages of theirs."""
-        who = self.who.values[numbers]
+        who = self.who[numbers]
         found = np.zeros(len(numbers), np.bool_)
         for code in self._nodes.of(nodes):  # one or a few: faster than np.isin
             found |= who == code
@@ -341,7 +331,7 @@ class Documents:
     def under(self, text: str, numbers: Numbers) -> NDArray[np.bool_]:
         """Which of ``numbers`` are messages said under a name that is in a text."""
         names = {name for look in names_in(text) for name in self._by_look.get(look, ())}
-        return np.isin(self.called.values[numbers], self._names.of(names))
+        return np.isin(self.called[numbers], self._names.of(names))
 
     def remove(self, number: int) -> None:
         """Remove a document; its number may be used again."""

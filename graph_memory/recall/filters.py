@@ -140,7 +140,7 @@ class PersonalIndex:
     def _all(self, theirs: _Filter, exclude: Sequence[int]) -> Iterator[int]:
         """Everything that fits: facts, then the rest, each the newest first."""
         visible = self.visible
-        at = self.index.documents.since.values[visible.numbers]
+        at = self.index.documents.since[visible.numbers]
         order = np.lexsort((-at, visible.kind != Kind.FACT, visible.foreign))[:MOST_LOOKED_AT]
         stated: set[int] = set()
         for position in (int(each) for each in order):

@@ -19,7 +19,6 @@ from ..dates import past_periods
 from ..identity import Identities
 from ..inference.ports import Vectors
 from ..model import (
-    Change,
     Episode,
     Fact,
     Forgotten,
@@ -27,6 +26,7 @@ from ..model import (
     Merge,
     Message,
     Name,
+    Op,
     Row,
     Session,
     Status,
@@ -43,6 +43,8 @@ from .weights import NEAR
 MAX_MESSAGES = 100_000
 """Messages kept; of older ones only those that facts rest on."""
 MOST_SUMMARIES = 4
+Step = Op | Message | int
+"""A row that was written or deleted, a message, or the id of one that is gone."""
 
 _ASKED = re.compile(
     r"(?:聊|谈|说|讲|讨论|发生|经历|干|做|忙)(?:过|了|到|起|的)?(?:都|些|一些|是)?(?:什么|啥|哪些)"
@@ -131,6 +133,7 @@ class Index:
     Attributes:
         identities: Merged nodes, without linked accounts (see ``Asker.accounts``).
         messages: Ids of the newest messages, in the order of their arrival.
+        visible: Gives the documents that some views show.
     """
 
     def __init__(self, max_messages: int = MAX_MESSAGES) -> None:
@@ -143,7 +146,7 @@ class Index:
         self.vectors: VectorIndex | None = None
         self._max_messages = max_messages
         self._citations = Citations()
-        self._visible_sets = VisibleSetCache(self.documents, self._citations)
+        self.visible = VisibleSetCache(self.documents, self._citations).of
         self.messages: dict[int, None] = {}
         self._forgotten: dict[str, int] = {}
         self._muted: Counter[int] = Counter()
@@ -153,15 +156,24 @@ class Index:
 
     # ----------------------------------------------------------------- writing
 
-    def apply(self, change: Change) -> None:
-        for op in change.ops:
-            if op.kind == Fact.kind and isinstance(op.was, Fact):
-                for replaced in op.was.supersedes:
-                    self._replacing[replaced].pop(op.was.id, None)
-            if op.row is None:
-                self.drop(op.kind, op.id)
+    def enter(self, steps: Iterable[Step]) -> None:
+        """Follow what happened, in order."""
+        for step in steps:
+            if isinstance(step, Message):
+                self.put_message(step)
+            elif isinstance(step, Op):
+                self._apply(step)
             else:
-                self.put(op.row)
+                self._drop_message(step)
+
+    def _apply(self, op: Op) -> None:
+        if op.kind == Fact.kind and isinstance(op.was, Fact):
+            for replaced in op.was.supersedes:
+                self._replacing[replaced].pop(op.was.id, None)
+        if op.row is None:
+            self.drop(op.kind, op.id)
+        else:
+            self.put(op.row)
 
     def put(self, row: Row) -> None:
         """Enter a row or its newer state; other kinds are ignored."""
@@ -216,10 +228,9 @@ class Index:
             if number is not None and not self._citations.has(number):
                 self._remove(message_key(oldest))
 
-    def drop_messages(self, ids: Iterable[int]) -> None:
-        for id in ids:
-            self.messages.pop(id, None)
-            self._remove(message_key(id))
+    def _drop_message(self, id: int) -> None:
+        self.messages.pop(id, None)
+        self._remove(message_key(id))
 
     def _put_fact(self, fact: Fact) -> None:
         # Links outlive archiving: the newer fact fading does not make the older one true.
@@ -336,9 +347,6 @@ class Index:
         return {id: float(at) for id, at in zip(numbers, best, strict=True) if at > -1.0}
 
     # ----------------------------------------------------------------- reading
-
-    def visible(self, views: Mapping[str, View]) -> VisibleSet:
-        return self._visible_sets.of(views)
 
     def message(self, id: int) -> Message | None:
         number = self.documents.number(message_key(id))

@@ -13,22 +13,20 @@ import logging
 import math
 import time
 from collections import deque
-from collections.abc import Callable, Coroutine, Iterable, Iterator
+from collections.abc import Callable, Coroutine, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
-from functools import partial
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
 from ..errors import ClosedError, JournalError
 from ..inference.ports import Embedder, Vectors
-from ..model import Change, Episode, Erased, Fact, Forgotten, Merge, Message, Name, Row, Session
-from ..store import Event, Journal, Rows
+from ..model import Episode, Fact, Forgotten, Merge, Message, Name, Row, Session
+from ..store import Journal, Rows
 from ..supervisor import NEVER, Supervisor
 from .conditions import EXAMPLES
 from .documents import VectorIndex
-from .index import MAX_MESSAGES, Index
+from .index import MAX_MESSAGES, Index, Step
 
 logger = logging.getLogger("graph_memory.recall")
 
@@ -36,7 +34,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 PIECE = 50
-"""Rows, messages or events entered at a time: a question waits some three milliseconds."""
+"""Rows or messages entered at a time: a question waits some three milliseconds."""
 EMBEDDED, MOST_EMBEDDED = 32, 256
 """Documents embedded at a time, and as long as their vectors are cached."""
 LULL, LONGEST = 1.0, 60.0
@@ -46,8 +44,8 @@ QUICK = 0.001
 """Seconds a document, faster than any embedder: its vector was cached."""
 PATIENCE = 30.0
 """Seconds before a failing embedder is tried again."""
-MAX_EVENTS = 20_000
-"""Events that may wait during a build; of more none are kept and the index is built again."""
+MAX_STEPS = 100_000
+"""Steps that may wait during a build; of more none are kept and the index is built again."""
 RETRY = (5.0, 60.0, 600.0)
 """Seconds after failures in a row."""
 _SPARE = 16 << 20
@@ -75,7 +73,7 @@ class IndexSync:
         )
         self._must_build = True
         self._was_begun = False
-        self._events: deque[Event] = deque()
+        self._steps: deque[Step] = deque()
         self._arrived = asyncio.Event()
         self._stirred, self._overdue = 0.0, math.inf
         self._hurried = 0  # how many wait for all vectors
@@ -103,13 +101,13 @@ class IndexSync:
         """Begin to build and follow."""
         self._following.start()
 
-    def take(self, event: Event) -> None:
-        """Follow an event, in its turn."""
-        if len(self._events) >= MAX_EVENTS:
-            logger.warning("recall is %d events behind and builds its index anew", MAX_EVENTS)
-            self._events.clear()
+    def take(self, steps: Iterable[Step]) -> None:
+        """Follow what happened, in its turn."""
+        if len(self._steps) >= MAX_STEPS:
+            logger.warning("recall is %d steps behind and builds its index anew", MAX_STEPS)
+            self._steps.clear()
             self._must_build = True
-        self._events.extend(_pieces(event))
+        self._steps.extend(steps)
         self._stirred = time.monotonic()
         self._overdue = min(self._overdue, self._stirred + LONGEST)
         self._arrived.set()
@@ -168,14 +166,14 @@ class IndexSync:
     # ------------------------------------------------------------------ rows
 
     async def _keep_up(self) -> float:
-        if not self._must_build and not self._events:
+        if not self._must_build and not self._steps:
             return NEVER
         try:
             while self._must_build:
                 self._must_build = False
                 await self._exchange()
                 self.ready = True
-            while self._events:
+            while self._steps:
                 await self._enter_some(self.index)
         except Exception:
             self._must_build = True
@@ -191,23 +189,24 @@ class IndexSync:
             return
         index = Index()
         missed = await self._follow_while(self._build(index))
-        await self._each(missed, partial(_enter, index))
-        while self._events:
+        for some in itertools.batched(missed, PIECE):
+            await self.run(index.enter, some)
+        while self._steps:
             await self._enter_some(self.index, index)
         self.index = index
         self.use(self._embedder)
 
-    async def _follow_while(self, build: Coroutine[Any, Any, None]) -> list[Event]:
-        """Let the index in use follow during a build; returns the events for the new one."""
-        missed: list[Event] = []
+    async def _follow_while(self, build: Coroutine[Any, Any, None]) -> list[Step]:
+        """Let the index in use follow during a build; returns the steps for the new one."""
+        missed: list[Step] = []
         building = asyncio.create_task(build, name="gm-recall-build")
         building.add_done_callback(lambda _: self._arrived.set())
         try:
-            while self._events or not building.done():
+            while self._steps or not building.done():
                 self._arrived.clear()
-                while self._events:
+                while self._steps:
                     missed += await self._enter_some(self.index)
-                if len(missed) > MAX_EVENTS:
+                if len(missed) > MAX_STEPS:
                     missed.clear()
                     self._must_build = True
                 if not building.done():
@@ -218,14 +217,10 @@ class IndexSync:
             await asyncio.gather(building, return_exceptions=True)
         return missed
 
-    async def _enter_some(self, *indexes: Index) -> list[Event]:
-        some: list[Event] = []
-        size = 0
-        while self._events and size < PIECE:
-            some.append(self._events.popleft())
-            size += _size(some[-1])
+    async def _enter_some(self, *indexes: Index) -> list[Step]:
+        some = [self._steps.popleft() for _ in range(min(PIECE, len(self._steps)))]
         for index in indexes:
-            await self._each(some, partial(_enter, index))
+            await self.run(index.enter, some)
         return some
 
     async def _each(self, items: Iterable[T], work: Callable[[T], object]) -> None:
@@ -300,7 +295,7 @@ class IndexSync:
 
     def _wants_examples(self) -> bool:
         """Whether a condition is known, and nobody waits for documents alone."""
-        is_known = bool(self.index.documents.bears_on.values.any())
+        is_known = bool(self.index.documents.bears_on.any())
         return is_known and not self._documents_only and len(self._examples) < len(EXAMPLES)
 
     async def _embed_examples(self, embedder: Embedder) -> None:
@@ -309,31 +304,3 @@ class IndexSync:
         self._examples += list(await embedder.questions(EXAMPLES[done : done + EMBEDDED]))
         if len(self._examples) == len(EXAMPLES):
             await self.run(self.index.put_examples, np.stack(self._examples), embedder.name)
-
-
-def _size(event: Event) -> int:
-    """How many rows or messages an event is about."""
-    if isinstance(event, Change):
-        return len(event.ops)
-    return len(event.messages) if isinstance(event, Erased) else 1
-
-
-def _pieces(event: Event) -> Iterator[Event]:
-    """An event as several of at most :data:`PIECE` rows or messages."""
-    starts = range(0, _size(event), PIECE)
-    for start in starts if len(starts) > 1 else ():
-        if isinstance(event, Change):
-            yield replace(event, ops=event.ops[start : start + PIECE])
-        elif isinstance(event, Erased):
-            yield replace(event, messages=event.messages[start : start + PIECE])
-    if len(starts) < 2:
-        yield event
-
-
-def _enter(index: Index, event: Event) -> None:
-    if isinstance(event, Change):
-        index.apply(event)
-    elif isinstance(event, Message):
-        index.put_message(event)
-    elif isinstance(event, Erased):
-        index.drop_messages(event.messages)

@@ -336,7 +336,7 @@ class _Ranker:
         In a group that asks for all, these are the people of whom any are known.
         """
         documents, numbers = self.index.documents, self.visible.numbers
-        topics = documents.bears_on.values[numbers]
+        topics = documents.bears_on[numbers]
         if not (self.question.asker.is_group and includes_all(part.text)):
             meant = {one for node in self.named for one in self.index.identities.nodes(node)}
             if self.question.is_personal or all(map(is_entity, self.named)):
@@ -510,8 +510,8 @@ def _reached(
 def timely(index: Index, visible: VisibleSet, times: Sequence[Span]) -> Scores:
     """Boost of what was said, or is so or due, at some times, by position."""
     boost = np.zeros(len(visible))
-    at = index.documents.since.values[visible.numbers]
-    due = index.documents.due.values[visible.numbers]
+    at = index.documents.since[visible.numbers]
+    due = index.documents.due[visible.numbers]
     for start, end in times:
         inside = ((start <= at) & (at < end)) | ((start <= due) & (due < end))
         after = (end <= at) & (at < end + LATELY)
@@ -693,7 +693,7 @@ def _most_relevant(index: Index, visible: VisibleSet, relevance: Scores, count: 
     better = [position for position in order if relevance[position] > least]
     equal = (relevance == least).nonzero()[0]
     room = count + EQUALS - len(better)
-    age = -index.documents.since.values[visible.numbers[equal]]
+    age = -index.documents.since[visible.numbers[equal]]
     newest = equal[age <= np.partition(age, room - 1)[room - 1]].tolist()
 
     def older(position: int) -> tuple[float, str]:
@@ -775,13 +775,15 @@ class VisiblePostings:
 
     def having(self, term: str) -> Numbers:
         """Positions of the visible documents that have a term themselves."""
-        return self._own(term)[0]
+        if term not in self._owners:
+            self.look_up((term,))
+        return self._owners[term][0]
 
     def find(self, term: str) -> TermHits:
         """Where a term is, among the visible documents."""
         found = self._found.get(term)
         if found is None:
-            positions, frequencies = self._own(term)
+            positions, frequencies = self.having(term), self._owners[term][1]
             if is_character(term):  # found in many places already, and costly to look for
                 if len(positions) > max(FAMILIAR, self._count * FAMILIAR_SHARE):
                     positions, frequencies = positions[:0], frequencies[:0]
@@ -793,12 +795,6 @@ class VisiblePostings:
             gains *= idf(self._count, len(positions))
             found = self._found[term] = TermHits(hit, frequency, gains)
         return found
-
-    def _own(self, term: str) -> tuple[Numbers, NDArray[np.integer[Any]]]:
-        """Visible documents that have a term, and its frequencies."""
-        if term not in self._owners:
-            self.look_up((term,))
-        return self._owners[term]
 
     def look_up(self, terms: Iterable[str]) -> None:
         """Look up many terms at once, which is faster than one by one."""

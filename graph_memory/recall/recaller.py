@@ -16,8 +16,8 @@ from ..context import Context
 from ..errors import ClosedError, EmbeddingError, ExtractionError, RerankError, brief
 from ..inference.breaker import Breaker, RefusedError
 from ..inference.ports import Embedder, LanguageModel, Reranker, Vectors
-from ..model import Asker, Change, Erased, Fact, Message, Presence, PresenceReset, Session
-from ..privacy.scope import View
+from ..model import Asker, Change, Elsewhere, Erased, Fact, Message, Session
+from ..privacy.scope import OPEN, View
 from ..store import Event
 from ..supervisor import LogOnce
 from .documents import Source
@@ -258,14 +258,19 @@ class Recaller:
 
     def on_event(self, event: Event) -> None:
         """Follow the journal."""
-        if isinstance(event, Change | Presence | PresenceReset | Erased):
-            self._views.follow(event)
-        if isinstance(event, Change | Message | Erased):
-            self._sync.take(event)
-        if isinstance(event, Erased):
+        if isinstance(event, Message):
+            self._sync.take((event,))
+            return
+        if isinstance(event, Elsewhere):
+            return
+        self._views.follow(event)
+        if isinstance(event, Change):
+            self._sync.take(event.ops)
+            if any(op.after is None for op in event.ops):
+                self._file.follow(event)
+        elif isinstance(event, Erased):
+            self._sync.take(event.messages)
             forget()
-        is_less = isinstance(event, Change) and any(op.after is None for op in event.ops)
-        if is_less or isinstance(event, Erased):
             self._file.follow(event)
 
     def visible(self, asker: Asker) -> Mapping[str, View]:
@@ -292,7 +297,7 @@ class Recaller:
         Raises:
             ClosedError: Recall is closed.
         """
-        views = self._views.everything(trace.asker)
+        views = self._views.of(trace.asker, OPEN)
         return await self._sync.run(reread, self._sync.index, views, trace)
 
     async def likeness(self, messages: list[int], facts: list[str]) -> dict[str, float]:
@@ -393,7 +398,7 @@ class Recaller:
         """
         budget = self._context.settings.injection_token_budget
         options = RecallOptions(budget=budget, brief=True)
-        views = self._views.everything(asker) if unscoped else None
+        views = self._views.of(asker, OPEN) if unscoped else None
         return await self._safely(asker, text, options, views)
 
     async def inspect(self, asker: Asker, work: Callable[[Index, VisibleSet], T]) -> T:

@@ -179,7 +179,7 @@ def _text(index: Index, views: Mapping[str, View], key: str) -> str:
     if record := index.summaries.get(key, views):
         return record.summary
     number = index.documents.number(key)
-    if number is None or index.documents.muted.values[number]:
+    if number is None or index.documents.muted[number]:
         return ""
     return index.documents[number].text
 

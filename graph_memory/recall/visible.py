@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model import GAP, Asker, Change, Erased, Presence, PresenceReset, Session
-from ..privacy.scope import ALWAYS, OPEN, Attendance, Policy, Rank, View, standpoint, view
+from ..privacy.scope import ALWAYS, Attendance, Policy, Rank, View, standpoint, view
 from .documents import Documents, GrowableArray, Kind, Numbers
 from .weights import MINOR, STRONG
 
@@ -226,16 +226,16 @@ def visible_set(
     numbers = np.concatenate(parts) if parts else np.zeros(0, np.intp)
     place = np.repeat(np.arange(len(sessions)), sizes)
     rank = _rank(documents, numbers, place, [views[session] for session in sessions])
-    shown = (rank != Rank.HIDDEN) & ~documents.muted.values[numbers]
+    shown = (rank != Rank.HIDDEN) & ~documents.muted[numbers]
     numbers, place = numbers[shown], place[shown]
     positions = np.full(documents.size + documents.size // _SPARE, -1, np.intp)
     positions[numbers] = np.arange(len(numbers))
-    kind = documents.kind.values[numbers]
+    kind = documents.kind[numbers]
     facts, messages = citations.seen(positions)
     is_message, is_alone = kind == Kind.MESSAGE, kind == Kind.FACT
     # Facts without their messages follow one another as these did; what came at once, does not.
     is_alone[facts] = False
-    step = np.diff(documents.since.values[numbers])
+    step = np.diff(documents.since[numbers])
     both = is_message[1:] & is_message[:-1] | is_alone[1:] & is_alone[:-1] & (step > 0)
     follows = np.zeros(len(numbers), np.bool_)
     follows[1:] = both & (np.diff(place) == 0) & (np.abs(step) < GAP)
@@ -247,7 +247,7 @@ def visible_set(
         foreign=rank[shown] == Rank.FOREIGN,
         kind=kind,
         conversations=conversations,
-        lengths=conversations.spread_all(documents.length.values[numbers]),
+        lengths=conversations.spread_all(documents.length[numbers]),
         facts=facts,
         messages=messages,
     )
@@ -259,15 +259,15 @@ def _rank(
     """``View.rank`` of many documents; ``place`` is the index of the view of each."""
     knows = np.array([each.knows for each in views], np.int8)[place]
     rest = np.array([each.rest for each in views], np.int8)[place]
-    rank = np.where(documents.knows.values[numbers], knows, rest)
+    rank = np.where(documents.knows[numbers], knows, rest)
     told = np.array([each.confidences for each in views], np.bool_)[place]
-    rank[documents.confidential.values[numbers] & ~told] = Rank.HIDDEN
+    rank[documents.confidential[numbers] & ~told] = Rank.HIDDEN
     for at, each in enumerate(views):
         if each.windows == ALWAYS:
             continue
         part = np.flatnonzero(place == at)
-        since = documents.since.values[numbers[part]]
-        until = documents.until.values[numbers[part]]
+        since = documents.since[numbers[part]]
+        until = documents.until[numbers[part]]
         inside = np.zeros(len(part), np.bool_)
         for start, end in each.windows:
             inside |= (start <= since) & (until <= end)
@@ -306,24 +306,17 @@ class ViewCache:
             self._attendance.forget(event.user)
         self._known.clear()
 
-    def of(self, asker: Asker) -> Mapping[str, View]:
+    def of(self, asker: Asker, policy: Policy | None = None) -> Mapping[str, View]:
         """Views by Session id, without hidden ones.
 
         Askers who see the same, as members of a group, are given the same object.
+
+        Args:
+            policy: :data:`OPEN` as if there were no scope, for the owner only; by default that
+                of the settings.
         """
-        return self._under(self._policy, asker)
-
-    def near(self, asker: Asker) -> Mapping[str, View]:
-        """Of these, those of the chat window itself."""
-        views = self.of(asker).items()
-        return {id: each for id, each in views if self._sessions[id].circle == asker.circle}
-
-    def everything(self, asker: Asker) -> Mapping[str, View]:
-        """Every Session, as if there were no scope; for the owner only."""
-        return self._under(OPEN, asker)
-
-    def _under(self, policy: Policy, asker: Asker) -> Mapping[str, View]:
-        key = standpoint(asker, policy)
+        policy = policy or self._policy
+        key = policy.confidences, standpoint(asker, policy)
         known = self._known.get(key)
         if known is None:
             seen = (
@@ -334,3 +327,8 @@ class ViewCache:
             if len(self._known) > _ASKERS:
                 self._known.popitem(last=False)
         return known
+
+    def near(self, asker: Asker) -> Mapping[str, View]:
+        """Of these, those of the chat window itself."""
+        views = self.of(asker).items()
+        return {id: each for id, each in views if self._sessions[id].circle == asker.circle}

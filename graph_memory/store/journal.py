@@ -91,7 +91,7 @@ class Journal:
         self._writer = Worker("gm-journal", self.storage, writes=True)
         self._reader = Worker("gm-journal-reader", self.storage, writes=False)
         self._loop = asyncio.get_running_loop()
-        self._listeners: list[Callable[[Event], None]] = []
+        self._listeners: list[tuple[Callable[[Any], None], tuple[type, ...]]] = []
         self._events: list[Event] = []
         self._patient = 0
         self._interval = sys.getswitchinterval()
@@ -149,20 +149,24 @@ class Journal:
         if self.replica:
             self.replica.detach()
 
-    def listen(self, listener: Callable[[Event], None]) -> None:
+    def listen(self, listener: Callable[[Any], None], *kinds: type) -> None:
         """Have ``listener`` called on the event loop with all that is committed, in order.
 
         That is so even if whoever asked for the commit was cancelled meanwhile. It must be
         quick and must not raise.
+
+        Args:
+            kinds: The classes of :data:`Event` that it follows; all by default.
         """
-        self._listeners.append(listener)
+        self._listeners.append((listener, kinds or (object,)))
 
     def _tell(self, events: list[Event]) -> None:
         for event in events:
             if self._outbox:
                 self._outbox.take(event)
-            for listener in self._listeners:
-                listener(event)
+            for listener, kinds in self._listeners:
+                if isinstance(event, kinds):
+                    listener(event)
 
     # --------------------------------------------------------------- other bots
 
@@ -461,16 +465,17 @@ class Journal:
             account, is_shared: See :class:`Turn`.
         """
 
-        heard = Heard(message, session, quote, account, is_shared, self._ahead)
+        heard = Heard(message, session, quote, account, is_shared)
         if self._outbox:
-            return await self._outbox.hear(heard, PATIENCE)
+            return await self._outbox.hear(replace(heard, ahead=self._ahead), PATIENCE)
         return await self._transact(lambda db: self._add(db, heard), PATIENCE)
 
     def _add(self, db: sqlite3.Connection, heard: Heard) -> Message:
         message, session, account = heard.message, heard.session, heard.account
         if heard.is_shared and (known := mail.copied(db, message, account)):
             return known
-        self._write(db, Draft("chat", "session", [session]))
+        if Rows(db).get(Session, session.id) != session:
+            self._write(db, Draft("chat", "session", [session]))
         quote = heard.quote
         to = (mail.addressee(db, session.circle, quote, account),) if quote else ()
         told = replace(message, to=to + message.to)

@@ -7,14 +7,13 @@ message that was taken back, leave a gap, which no import fills.
 
 from __future__ import annotations
 
-import re
 import sqlite3
 from collections import defaultdict
 from collections.abc import Callable, Collection
 from math import inf
 from typing import Literal
 
-from ..model import Session
+from ..model import Session, without_home
 from .journal import Journal
 from .rows import Tell
 
@@ -59,17 +58,13 @@ def put_pause(
         leave_gap(db, *(("", id) if kind == "user" else (id, "")), at, until)
 
 
-_HOME = re.compile(r"^([^:]*:private)@[^:]*")
-"""What a log does not say: with which of our accounts somebody talks in private."""
-
-
 class Gaps:
     """When nothing was to be stored, and of whom: pauses and messages taken back."""
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self._spans: dict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
         for circle, user, *span in _past(db):
-            self._spans[_HOME.sub(r"\1", circle), user].append((span[0], span[1]))
+            self._spans[without_home(circle), user].append((span[0], span[1]))
         for kind, id, at in pauses(db):
             self._spans[("", id) if kind == "user" else (id, "")].append((at, inf))
 
@@ -83,7 +78,7 @@ class Gaps:
             users: Empty if nobody knows who spoke.
         """
         people = ["", *(users or {user for _, user in self._spans})]
-        circle = _HOME.sub(r"\1", circle)
+        circle = without_home(circle)
         return any(
             begun <= until and since <= over
             for key in ((place, user) for place in ("", circle) for user in people)
@@ -122,7 +117,7 @@ class Pauses:
 
     def covers(self, session: Session, user: str) -> bool:
         """Whether nothing that ``user`` says in ``session`` may be stored."""
-        return self.holds("circle", session.circle) or self.holds("user", user)
+        return not self._known.isdisjoint({("circle", session.circle), ("user", user)})
 
     async def pause(self, kind: Kind, id: str) -> None:
         """Store nothing new; when this returns it is on disk."""

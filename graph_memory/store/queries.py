@@ -19,7 +19,18 @@ from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from typing import Generic, TypeVar
 
-from ..model import BOT, EPISODE, IMPORT, SINGLE_VALUED, Episode, Fact, Message, Settled, is_entity
+from ..model import (
+    BOT,
+    EPISODE,
+    IMPORT,
+    SINGLE_VALUED,
+    Episode,
+    Fact,
+    Message,
+    Session,
+    Settled,
+    is_entity,
+)
 from ..pinyin import finder, sound
 from ..retention import DAY, lifetime, retention
 from .connection import interruptible
@@ -639,6 +650,16 @@ def heard_since(db: sqlite3.Connection, circle: str, since: float) -> bool:
         " WHERE m.session = s.id AND m.sender != ? ORDER BY m.id DESC LIMIT 1) > ?"
     )
     return db.execute(query, (circle, BOT, since)).fetchone() is not None
+
+
+def last_session(db: sqlite3.Connection, circle: str) -> Session | None:
+    """The Session of a chat window in which something was said last, if anything was."""
+    found = db.execute(
+        "SELECT s.data, (SELECT max(m.id) FROM message m WHERE m.session = s.id) AS last"
+        " FROM session s WHERE s.circle = ? AND last IS NOT NULL ORDER BY last DESC LIMIT 1",
+        (circle,),
+    )
+    return next((Session.of_data(json.loads(data)) for data, _ in found), None)
 
 
 # ---------------------------------------------------------------- changes and counts

@@ -11,6 +11,7 @@ from astrbot.api.provider import ProviderRequest
 from astrbot.core.platform.message_type import MessageType
 
 from graph_memory.astrbot import Host, WithWords
+from graph_memory.astrbot.adapter import DEPARTURE
 from graph_memory.model import NO_PERSONA, Message
 from graph_memory.store import Journal
 
@@ -198,9 +199,9 @@ async def test_a_persona_that_is_named_like_none_is_not_none() -> None:
 
 def test_departure() -> None:
     event = Event(group="42")
-    assert not host().is_departure(event)
+    assert not host().notice(event)
     event.message_obj.raw_message = {"post_type": "notice", "notice_type": "group_decrease"}
-    assert host().is_departure(event)
+    assert host().notice(event) == DEPARTURE
 
 
 def notice(kind: str, author: str, *, group: str = "", known: Any = None) -> Any:

@@ -57,8 +57,6 @@ TALK = (
 def host(turn: Turn) -> Any:
     """AstrBot, as far as the hooks ask it; who speaks is known."""
 
-    async def nothing(_event: Any) -> None: ...
-
     async def who(event: Any, _request: Any = None) -> Turn:
         return state_of(event).turn or turn
 
@@ -66,11 +64,10 @@ def host(turn: Turn) -> Any:
         request.system_prompt += f"\n\n{block}"
 
     return SimpleNamespace(
-        retracted=nothing,
+        notice=lambda event: "",
         turn=who,
         inject=inject,
         is_command=lambda event: False,
-        is_departure=lambda event: False,
         is_local=lambda umo: True,
         offer_tools=lambda request: None,
         context_of=lambda request: ([], ""),

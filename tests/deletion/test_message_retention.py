@@ -238,18 +238,18 @@ async def test_it_waits_until_nobody_chats_but_not_for_ever(world):
         slept.append(seconds)
         now += seconds
         if talking and seconds:
-            gate.on_event(message(HOME, ZHANG, "还在聊"))
+            gate.hear(message(HOME, ZHANG, "还在聊"))
 
     talking = False
     gate = IdleGate(3.0, 60.0, lambda: now, sleep)
     await gate.wait()
     assert slept == [0], "nobody has said anything"
-    gate.on_event(message(HOME, ZHANG, "在吗"))
+    gate.hear(message(HOME, ZHANG, "在吗"))
     now += 1
     await gate.wait()
     assert now == 103
     talking = True
-    gate.on_event(message(HOME, ZHANG, "在"))
+    gate.hear(message(HOME, ZHANG, "在"))
     await gate.wait()
     assert now == 163
 

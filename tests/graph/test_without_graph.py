@@ -48,7 +48,7 @@ async def test_everything_else_works(memory: MemoryService) -> None:
 
 @pytest.mark.parametrize(("language", "said"), [("zh", "没有图谱"), ("en", "There is no graph")])
 async def test_whoever_asks_the_graph_is_told_why(memory, language, said):
-    memory.live.current = replace(memory.settings, language=language)
+    memory.context.settings = replace(memory.settings, language=language)
     commands = Commands(memory)
     tools = Tools(commands)
     for told in (await tools.recall(ADMIN, ""), await tools.recall(ADMIN, "豆包")):

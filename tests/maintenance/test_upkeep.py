@@ -186,7 +186,7 @@ async def test_other_settings_are_tried_out_and_then_used(world):
     assert tried.lines[0].strength == strength(rain, clock.now, 10.0)
     assert tried.lines[0].fades_at == fades_at(rain, 0.5, 10.0)
     assert (await upkeep.run()).archived == 0
-    upkeep._context.live.tune(time_decay_rate=10.0, min_importance_threshold=0.5)
+    upkeep._context.tune(time_decay_rate=10.0, min_importance_threshold=0.5)
     assert (await upkeep.run()).archived == 1
 
 
@@ -198,7 +198,7 @@ async def test_it_runs_by_itself_when_an_interval_is_over(world, monkeypatch: py
     await upkeep.start()
     await upkeep._job.idle()
     assert await upkeep.last_run() is None, "it is turned off"
-    shared.live.tune(prune_interval=24)
+    shared.tune(prune_interval=24)
     upkeep.look_again()
     await upkeep._job.idle()
     assert (await upkeep.last_run(), upkeep.last) == (T0, None), "it waits a whole interval"

@@ -18,16 +18,16 @@ HOME = private("zhang")
 
 
 async def test_more_events_than_it_holds_are_read_from_the_journal(memory, monkeypatch, caplog):
-    monkeypatch.setattr(index_sync, "MAX_EVENTS", 10)
+    monkeypatch.setattr(index_sync, "MAX_STEPS", 10)
     recaller = await memory.open()
     await recaller.settle()
     for number in range(35):
         await memory.say(HOME, ZHANG, f"第{number}次说起花生过敏")
-    events = recaller._sync._events
+    steps = recaller._sync._steps
     newest = (await memory.journal.newest_messages(1))[0]
     for _ in range(25):
         recaller.on_event(newest)  # all at once
-        assert len(events) <= 10
+        assert len(steps) <= 10
     assert sum("builds its index anew" in m for m in caplog.messages) >= 1
     await asyncio.wait_for(recaller.settle(), 20)
     assert recaller.items == 35
@@ -40,15 +40,15 @@ async def test_what_it_could_not_follow_is_built_anew(memory, monkeypatch, caplo
     recaller.use(HashEmbedder())
     await memory.say(HOME, ZHANG, "我对花生过敏")
     await recaller.settle()
-    apply = type(recaller._sync.index).apply
+    enter = type(recaller._sync.index).enter
     failures = [ZeroDivisionError("?"), None]
 
-    def breaks(index, change):
+    def breaks(index, steps):
         if error := failures.pop(0) if failures else None:
             raise error
-        apply(index, change)
+        enter(index, steps)
 
-    monkeypatch.setattr(type(recaller._sync.index), "apply", breaks)
+    monkeypatch.setattr(type(recaller._sync.index), "enter", breaks)
     with caplog.at_level(logging.WARNING, "graph_memory.recall"):
         await memory.know(fact(HOME, ZHANG, entity("爬山"), "张三喜欢爬山"))
         while not recaller.problem:
@@ -186,12 +186,9 @@ async def test_what_is_about_much_is_entered_in_pieces(memory, monkeypatch):
     await recaller.settle()
     entered: list[int] = []
     index = type(recaller._sync.index)
-    apply, drop = index.apply, index.drop_messages
+    enter = index.enter
     monkeypatch.setattr(
-        index, "apply", lambda self, each: (entered.append(len(each.ops)), apply(self, each))[1]
-    )
-    monkeypatch.setattr(
-        index, "drop_messages", lambda self, ids: (entered.append(len(ids)), drop(self, ids))[1]
+        index, "enter", lambda self, steps: (entered.append(len(steps)), enter(self, steps))[1]
     )
     gone = [message.id for message in await memory.journal.newest_messages(200)]
     recaller.on_event(Erased(tuple(gone)))

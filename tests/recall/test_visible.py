@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph_memory.model import Presence, Session, asker_of
-from graph_memory.privacy.scope import Attendance, Policy
+from graph_memory.privacy.scope import OPEN, Attendance, Policy, Sharing
 from graph_memory.recall.index import Index
 from graph_memory.recall.visible import ConversationContext, ViewCache
 from graph_memory.recall.weights import MINOR, STRONG
@@ -83,6 +83,14 @@ def test_members_of_a_group_share_what_they_see() -> None:
     index = Index()
     assert index.visible(first) is index.visible(second)
     assert views.of(asker_of(private("1"), user("1"))) is not first
+
+
+def test_what_the_owner_is_shown_in_confidence_is_shown_to_nobody_else() -> None:
+    views = ViewCache(Policy(Sharing.SHARED, participants_only=False), Attendance())
+    views.learn([GROUP])
+    asker = asker_of(GROUP, user("1"))
+    assert views.of(asker, OPEN)[GROUP.id].confidences
+    assert not views.of(asker)[GROUP.id].confidences
 
 
 def test_who_comes_to_a_group_sees_it_from_then_on() -> None:

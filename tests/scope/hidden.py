@@ -190,8 +190,8 @@ class Player(Director):
     def leave_out(self, memory: MemoryService, *users: str) -> None:
         """Remember nothing of some people from now on, and of all others."""
         self.unlisted.update(users)
-        live = memory.context.live
-        live.current = replace(live.current, never_remember=tuple(sorted(users)))
+        context = memory.context
+        context.settings = replace(context.settings, never_remember=tuple(sorted(users)))
 
     async def _rest(self, aside: Say) -> None:
         """Something else is said that day; the next day the day is summed up."""
