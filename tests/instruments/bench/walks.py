@@ -89,7 +89,9 @@ async def measure_walks() -> dict[str, Walk]:
     """The walks by name: an overheard message, it with its learning, a question."""
     found: dict[str, Walk] = {}
     with tempfile.TemporaryDirectory() as directory:
-        async with living(Path(directory), Settings(local_embedding_model="none")) as world:
+        async with living(
+            Path(directory), Settings(local_embedding_model="none", recall_deadline=10_000)
+        ) as world:
             world.memory.recall.use(HashEmbedder())
             chat = _Chat(world)
             for round in ("warming", "counted"):
