@@ -107,6 +107,7 @@ class HashEmbedder:
     name = "hash-64"
     floor = 0.1
     width = WIDTH
+    parallel = True
 
     def vector(self, text: str) -> Vectors:
         """A vector in which shared character bigrams mean similarity."""

@@ -88,6 +88,8 @@ class ProviderEmbedder:
         EmbeddingError: There is no such provider.
     """
 
+    parallel = True
+
     def __init__(self, host: Host, id: str, changed: Callable[[], None]) -> None:
         self._host = host
         self._id = id
@@ -132,6 +134,8 @@ class ProviderEmbedder:
         if rows.ndim != 2 or len(rows) != len(texts):
             raise EmbeddingError(f"the embedding provider {self._id!r} answered nonsense")
         return rows
+
+    questions = passages
 
     async def close(self) -> None:
         """Nothing to free: the provider is AstrBot's."""
@@ -232,7 +236,7 @@ async def load_embedder(
         await host.providers_ready()
         if host.embedding_provider(wanted) is not None:
             provider = ProviderEmbedder(host, wanted, changed)
-            return await embedding.calibrate(provider, symmetric=True)
+            return await embedding.calibrate(provider)
     local = settings.local_embedding_model
     return await embedding.load(embedding.BUNDLED if _is_missing(local) else local, store)
 

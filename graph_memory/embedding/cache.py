@@ -43,7 +43,7 @@ class CachedEmbedder:
     def __init__(self, inner: Embedder, store: VectorStore, *, late: float = GIVE_UP) -> None:
         self.breaker = Breaker("the embedding model")
         self.name = inner.name
-        self.floor, self.width = inner.floor, inner.width
+        self.floor, self.width, self.parallel = inner.floor, inner.width, inner.parallel
         self._inner = inner
         self._store = store
         self._queries: OrderedDict[bytes, Vectors] = OrderedDict()

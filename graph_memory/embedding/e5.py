@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import mmap
 import struct
+from itertools import accumulate, chain
 from pathlib import Path
 from typing import Any
 
@@ -64,23 +65,29 @@ class E5:
         self._first = _Norm(file, "emb.ln")
         self._layers = [_EncoderLayer(file, f"l{at}.", numkong) for at in range(file.layers)]
 
-    def query(self, text: str) -> Vectors:
-        """Vector of a question, shape ``(384,)``."""
-        return self._embed(f"query: {text}")
+    def questions(self, texts: list[str]) -> Vectors:
+        """Vectors of questions, shape ``(len(texts), 384)``."""
+        return self._embed([f"query: {text}" for text in texts])
 
     def passages(self, texts: list[str]) -> Vectors:
         """Vectors of texts to be found, shape ``(len(texts), 384)``."""
-        return np.stack([self._embed(f"passage: {text}") for text in texts])
+        return self._embed([f"passage: {text}" for text in texts])
 
-    def _embed(self, text: str) -> Vectors:
-        begin, end = self._ends
-        pieces = self._tokenizer.pieces(text)[: len(self._places) - 2]
-        words = self._words([begin, *pieces, end])
-        rows = self._first(words + self._places[: len(words)])
+    def _embed(self, texts: list[str]) -> Vectors:
+        """Vectors of texts, each to the bit as if it were the only one."""
+        pieces = [self._pieces(text) for text in texts]
+        ends = accumulate(map(len, pieces))
+        spans = [slice(end - len(some), end) for some, end in zip(pieces, ends, strict=True)]
+        words = self._words(list(chain.from_iterable(pieces)))
+        rows = self._first(words + np.concatenate([self._places[: len(some)] for some in pieces]))
         with np.errstate(over="ignore"):  # what is near 0 then, is 0
             for layer in self._layers:
-                rows = layer(rows)
-        return np.asarray(rows.mean(axis=0))
+                rows = layer(rows, spans)
+        return np.stack([rows[span].mean(axis=0) for span in spans])
+
+    def _pieces(self, text: str) -> list[int]:
+        begin, end = self._ends
+        return [begin, *self._tokenizer.pieces(text)[: len(self._places) - 2], end]
 
 
 class _Weights:
@@ -169,7 +176,7 @@ class _Linear:
 
 
 class _EncoderLayer:
-    """A layer of the encoder: attention of all pieces to all, then each by itself."""
+    """A layer of the encoder: attention within a text, then each piece by itself."""
 
     def __init__(self, file: _Weights, name: str, numkong: Any) -> None:
         width, self._heads = file.width, file.heads
@@ -179,9 +186,11 @@ class _EncoderLayer:
         self._back = _Linear(file, [f"{name}fo"], file.inner, numkong)
         self._norms = _Norm(file, f"{name}aln"), _Norm(file, f"{name}oln")
 
-    def __call__(self, rows: Vectors) -> Vectors:
+    def __call__(self, rows: Vectors, spans: list[slice]) -> Vectors:
         attended, narrowed = self._norms
-        rows = attended(rows + self._seen(self._attend(self._looks(rows))))
+        looks = self._looks(rows)
+        seen = np.concatenate([self._attend(looks[span]) for span in spans])
+        rows = attended(rows + self._seen(seen))
         return narrowed(rows + self._back(_gelu(self._wide(rows))))
 
     def _attend(self, looks: Vectors) -> Vectors:

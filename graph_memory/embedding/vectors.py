@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Awaitable, Callable
-from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -102,8 +101,11 @@ class RawEmbedder(Protocol):
     """A model as it comes: an ``Embedder`` of unknown scale, vectors of any length."""
 
     name: str
+    parallel: bool
 
     async def query(self, text: str) -> Vectors: ...
+
+    async def questions(self, texts: list[str]) -> Vectors: ...
 
     async def passages(self, texts: list[str]) -> Vectors: ...
 
@@ -120,18 +122,14 @@ class CalibratedEmbedder:
 
     Args:
         questions, statements: Vectors of the calibration texts: Chinese, then English.
-        ask: Gives raw vectors of questions.
     """
 
-    def __init__(
-        self, raw: RawEmbedder, questions: Vectors, statements: Vectors, ask: Embed
-    ) -> None:
+    def __init__(self, raw: RawEmbedder, questions: Vectors, statements: Vectors) -> None:
         halves = [np.split(rows, 2) for rows in (questions, statements)]
         if max(float(half.std(axis=0).max()) for pair in halves for half in pair) < 1e-6:
             raise EmbeddingError(f"{raw.name} gives all texts the same vector")
-        self.name = f"{raw.name}~{VERSION}"
+        self.name, self.parallel = f"{raw.name}~{VERSION}", raw.parallel
         self._raw = raw
-        self._ask = ask
         self.width = questions.shape[1]
         language = sum(zh.mean(axis=0) - en.mean(axis=0) for zh, en in halves)
         length = np.linalg.norm(language)
@@ -151,7 +149,7 @@ class CalibratedEmbedder:
 
     async def questions(self, texts: list[str]) -> Vectors:
         """See ``Embedder``; vectors of another width are an ``EmbeddingError``."""
-        rows = unit_rows(await self._ask(texts), self.name, len(texts), self.width)
+        rows = unit_rows(await self._raw.questions(texts), self.name, len(texts), self.width)
         return self._scaled(rows, self._asked)
 
     async def passages(self, texts: list[str]) -> Vectors:
@@ -182,33 +180,23 @@ class VectorStore(Protocol):
     async def put_vectors(self, model: str, vectors: dict[bytes, Vectors]) -> None: ...
 
 
-async def calibrate(
-    raw: RawEmbedder, *, symmetric: bool = False, store: VectorStore | None = None
-) -> CalibratedEmbedder:
+async def calibrate(raw: RawEmbedder, store: VectorStore | None = None) -> CalibratedEmbedder:
     """Measure a model and put it on the common scale.
 
-    It costs 96 short texts, one to two seconds with the bundled model; with a store, once.
+    It costs 96 short texts, half a second with the bundled model; with a store, once.
 
     Args:
         raw: The model. Its name must change when its vectors would.
-        symmetric: Whether it embeds questions and passages alike; then there are fewer calls.
         store: Keeps the vectors of these texts; one that fails is done without.
 
     Raises:
         EmbeddingError: The model failed, or gives all texts the same vector.
     """
-
-    async def ask_each(texts: list[str]) -> Vectors:
-        asked = [await raw.query(text) for text in texts]
-        return unit_rows(asked, raw.name, len(asked))
-
-    embed = partial(_passages, raw)
-    statements = await _kept(store, f"{raw.name} told", STATEMENTS, embed)
-    ask = embed if symmetric else ask_each
-    questions = await _kept(store, f"{raw.name} asked", MESSAGES, ask)
+    statements = await _kept(store, f"{raw.name} told", STATEMENTS, raw.passages)
+    questions = await _kept(store, f"{raw.name} asked", MESSAGES, raw.questions)
     if questions.shape[1] != statements.shape[1]:
         raise EmbeddingError(f"{raw.name} gives questions and passages different widths")
-    return CalibratedEmbedder(raw, questions, statements, ask)
+    return CalibratedEmbedder(raw, questions, statements)
 
 
 async def _kept(
@@ -223,17 +211,17 @@ async def _kept(
         found = await store.vectors(name, hashes) if store else {}
         if len(found) == len(texts) and len({row.shape for row in found.values()}) == 1:
             return np.stack([found[key] for key in hashes])
-    rows = await embed(texts)
+    rows = await _in_slices(name, texts, embed)
     with contextlib.suppress(StorageError):
         if store:
             await store.put_vectors(name, dict(zip(hashes, rows, strict=True)))
     return rows
 
 
-async def _passages(raw: RawEmbedder, texts: list[str]) -> Vectors:
+async def _in_slices(name: str, texts: list[str], embed: Embed) -> Vectors:
     rows: list[Vectors] = []
     for start in range(0, len(texts), SLICE):
         some = texts[start : start + SLICE]
         width = rows[0].shape[1] if rows else 0
-        rows.append(unit_rows(await raw.passages(some), raw.name, len(some), width))
+        rows.append(unit_rows(await embed(some), name, len(some), width))
     return np.concatenate(rows)

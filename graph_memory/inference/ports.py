@@ -67,11 +67,14 @@ class Embedder(Protocol):
         floor: Cosine of a query and a passage that have nothing to do with each
             other, roughly; similarities are read relative to it.
         width: Of every vector.
+        parallel: Whether it computes elsewhere or without Python's lock, and so slows down
+            nothing else that is to be done.
     """
 
     name: str
     floor: float
     width: int
+    parallel: bool
 
     async def query(self, text: str) -> Vectors:
         """Vector of a question, shape ``(dim,)``, length 1.

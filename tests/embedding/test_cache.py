@@ -20,6 +20,7 @@ class Counting:
     """An embedder that notes what it is asked, and can be held up, widened and broken."""
 
     floor = 0.2
+    parallel = True
 
     def __init__(self, name: str = "数数-1", width: int = 16) -> None:
         self.name = name

@@ -53,6 +53,7 @@ async def test_a_model_that_fails_its_calibration_is_closed(nano, monkeypatch):
 
     class Broken:
         name = "坏"
+        parallel = True
 
         async def passages(self, texts: list[str]) -> None:
             raise EmbeddingError("显存不足")

@@ -4,6 +4,7 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable
 
+import numpy as np
 import pytest
 from numpy.typing import ArrayLike
 
@@ -19,9 +20,9 @@ class SlowModel:
         self.started = threading.Event()
         self.go = threading.Event()
 
-    def query(self, text: str) -> ArrayLike:
-        self.done.append(f"query {text}")
-        return [1.0, 0.0]
+    def questions(self, texts: list[str]) -> ArrayLike:
+        self.done += [f"query {text}" for text in texts]
+        return [[1.0, 0.0]] * len(texts)
 
     def passages(self, texts: list[str]) -> ArrayLike:
         self.started.set()
@@ -43,7 +44,7 @@ async def make(slow: SlowModel) -> AsyncIterator[Make]:
     made: list[ThreadedEmbedder] = []
 
     def build(**options: object) -> ThreadedEmbedder:
-        made.append(ThreadedEmbedder("慢", slow.query, slow.passages, **options))  # type: ignore[arg-type]
+        made.append(ThreadedEmbedder("慢", slow.questions, slow.passages, **options))  # type: ignore[arg-type]
         return made[-1]
 
     yield build
@@ -67,7 +68,7 @@ async def test_a_query_does_not_wait_for_passages(slow: SlowModel, make: Make):
 
 
 async def test_with_an_exclusive_model_a_query_waits_for_one_step(slow: SlowModel, make: Make):
-    embedder = make(exclusive=True, step=2)
+    embedder = make(exclusive=True, step=6)
     passages = asyncio.create_task(embedder.passages(["一", "二", "三", "四", "五"]))
     await started(slow)
     query = asyncio.create_task(embedder.query("谁？"))
@@ -76,6 +77,22 @@ async def test_with_an_exclusive_model_a_query_waits_for_one_step(slow: SlowMode
     slow.go.set()
     await asyncio.gather(passages, query)
     assert slow.done == ["一", "二", "query 谁？", "三", "四", "五"]
+
+
+async def test_short_texts_are_computed_together_and_long_ones_alone(slow: SlowModel, make: Make):
+    slow.go.set()
+    calls: list[list[str]] = []
+
+    def note(texts: list[str]) -> ArrayLike:
+        calls.append(texts)
+        return slow.passages(texts)
+
+    embedder = ThreadedEmbedder("慢", slow.questions, note, step=9)
+    rows = await embedder.passages(["一", "二", "三", "四", "五五五五", "六", "七七"])
+    assert calls == [["一", "二", "三"], ["四"], ["五五五五"], ["六", "七七"]]
+    assert np.shape(rows) == (7, 2)
+    assert (await embedder.questions(["谁", "哪"])).tolist() == [[1.0, 0.0]] * 2
+    await embedder.close()
 
 
 async def test_cancelled_passages_stop_after_the_step_under_way(slow: SlowModel, make: Make):

@@ -56,6 +56,7 @@ class Kept:
 
     def __init__(self, inner: Embedder) -> None:
         self.name, self.floor, self._inner = inner.name, inner.floor, inner
+        self.parallel = inner.parallel
         self.query, self.passages, self.close = inner.query, inner.passages, inner.close
 
     async def questions(self, texts: list[str]) -> Vectors:

@@ -225,6 +225,21 @@ async def test_a_question_is_embedded_once_and_small_talk_never(memory: Memory) 
     assert embedder.queries[1:] == ["早上好呀"], "who searches for it is answered"
 
 
+async def test_a_model_that_would_hold_the_bot_up_embeds_a_question_when_it_is_asked(
+    memory: Memory,
+) -> None:
+    embedder = HashingEmbedder()
+    embedder.parallel = False
+    recaller = await memory.open()
+    recaller.use(CachedEmbedder(embedder, memory.journal))
+    await recaller.settle()
+    recaller.expect("我的花生过敏严重吗？")
+    await asyncio.sleep(0)
+    assert embedder.queries == []
+    await memory.ask(HOME, "我的花生过敏严重吗？")
+    assert embedder.queries == ["我的花生过敏严重吗？"]
+
+
 async def test_the_turn_before_is_embedded_by_itself(memory: Memory) -> None:
     embedder = HashingEmbedder()
     recaller = await memory.open()

@@ -14,7 +14,7 @@ class Rehearsal:
 
     def __init__(self, inner: Embedder, store: Journal) -> None:
         self.name = inner.name
-        self.floor, self.width = inner.floor, inner.width
+        self.floor, self.width, self.parallel = inner.floor, inner.width, inner.parallel
         self._inner = inner
         self._store = store
         self._passages = CachedEmbedder(inner, store)
