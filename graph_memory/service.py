@@ -34,7 +34,7 @@ from .learning import Learning
 from .library import Conversations, Library
 from .library.identity_edits import IdentityEdits
 from .locales import explain
-from .maintenance import Backups, IdleGate, Upkeep, open_journal
+from .maintenance import Backups, Upkeep, open_journal
 from .model import Change, Erased, Presence, PresenceReset
 from .privacy.scope import Attendance
 from .recall import EMBEDDING_SHARE, Recaller
@@ -74,14 +74,12 @@ class MemoryService:
             context, model, likeness=self.recall.likeness, extend=self.companion.teach
         )
         self.identity_edits = IdentityEdits(self.journal, self.now)
-        gate = IdleGate()
         self.upkeep = Upkeep(
             context,
             self.library,
             model=model,
             breaker=self.learning.breaker,
             embedding=lambda: self._embedder.name if self._embedder else "",
-            gate=gate,
         )
         self.graph = GraphStore(directory, self.journal)
         self.backups = Backups(context, directory, tombstones, self.graph.rebuild)

@@ -1,5 +1,6 @@
 """Rows for tests, with sensible defaults."""
 
+import asyncio
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -16,6 +17,7 @@ from graph_memory.errors import JournalError, NotFoundError
 from graph_memory.identity import Identities
 from graph_memory.inference.token_budget import TokenBudget
 from graph_memory.library import Library
+from graph_memory.maintenance import Upkeep
 from graph_memory.model import (
     Change,
     Fact,
@@ -110,6 +112,13 @@ def context(journal: Journal, settings: Settings | None = None, **more: Any) -> 
         attendance=more.get("attendance") or Attendance([]),
         identities=more.get("identities") or Identities(),
     )
+
+
+class PromptUpkeep(Upkeep):
+    """Upkeep that does not wait until nobody chats."""
+
+    async def _quiet(self) -> None:
+        await asyncio.sleep(0)
 
 
 async def put(journal: Journal, *rows: Row, drop: Iterable[Row] = ()) -> Change | None:

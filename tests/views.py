@@ -27,7 +27,7 @@ async def _contents(recaller: Recaller) -> Contents:
     def work() -> Contents:
         muted = index.documents.muted
         found = ((number, index.documents[number]) for number in index.documents.numbers())
-        return {(each.key, each.text, each.session, bool(muted[n])) for n, each in found}
+        return {(each.key, each.text, each.source.session, bool(muted[n])) for n, each in found}
 
     return await recaller._sync.run(work)
 

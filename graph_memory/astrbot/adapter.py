@@ -154,6 +154,8 @@ class Host:
         own, ours = str(event.get_self_id() or ""), self.ours.get(platform, ())
         if not account or account == own or account in ours:
             return None
+        message = event.message_obj
+        id = getattr(message, "message_id", None)
         user = user_id(platform, account)
         said = speech(event, text, ours)
         session = self._session(event, await self.persona(event, request))
@@ -164,7 +166,7 @@ class Host:
             said.text,
             said.to,
             said.quote,
-            self.reference(event),
+            whole(f"{id}@{getattr(message, 'timestamp', '')}") if id else "",
             own if own in ours and platform not in COMMON_IDS else "",
             session.is_group and len(ours) > 1,
             event.is_admin(),
@@ -238,10 +240,6 @@ class Host:
             bots=frozenset(own - {""}),
         )
 
-    def is_command(self, event: Any) -> bool:
-        """Whether a message is a command of any plugin."""
-        return bool(event.get_extra("handlers_parsed_params"))
-
     def notice(self, event: Any) -> str:
         """What the platform reports, :data:`DEPARTURE` say; empty if somebody speaks."""
         raw = getattr(event.message_obj, "raw_message", None)
@@ -278,15 +276,6 @@ class Host:
         except Exception as error:  # whatever an adapter makes of it
             logger.debug("a retracted message of the bot's is not known any more: %s", error)
             return ""
-
-    def reference(self, event: Any) -> str:
-        """The platform's name for a message; empty if it has none.
-
-        The time is part of it, because some platforms count from one again.
-        """
-        message = event.message_obj
-        id = getattr(message, "message_id", None)
-        return whole(f"{id}@{getattr(message, 'timestamp', '')}") if id else ""
 
     # ----------------------------------------------------------------- personas
 

@@ -55,7 +55,7 @@ async def hear(host: Host, memory: MemoryService, event: Any) -> None:
     if notice in RETRACTIONS and (retracted := await host.retracted(event)):
         await memory.library.retract(*retracted)
         return
-    if host.is_command(event):
+    if event.get_extra("handlers_parsed_params"):  # a command of some plugin
         return
     if event.is_at_or_wake_command:
         memory.recall.expect(speech(event, ours=host.ours.get(own[0], ())).text)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 
@@ -117,7 +117,9 @@ class Companion(Part):
         now = self._now()
         try:
             async with asyncio.timeout(PATIENCE):
-                state = await self._journal.look(lambda db: _read(db, turn, now, self._zone))
+                state = await self._journal.look(
+                    lambda db: _read(db, turn, self.parts, now, self._zone)
+                )
         except (TimeoutError, JournalError):
             return Lead()
         return self._lead(turn, state, view, cite)
@@ -127,23 +129,19 @@ class Companion(Part):
         lines: list[str] = []
         if "metadata" in self.parts and turn.user and state.is_opening:
             lines.append(_occasion(state, now, self._zone, language))
-        if "mood" in self.parts and state.mood and rank_of(view, state.mood) is Rank.OWN:
+        if state.mood and rank_of(view, state.mood) is Rank.OWN:
             mood = say(language, f"mood_{state.mood.later(now).name}")
             lines.append(say(language, "lead_mood", mood=mood))
         inner = state.inner
         if "inner_state" in self.parts and inner is None and state.before is None:
             inner = inner_state.seed(turn.session.id, language)  # how one is with strangers
             lines += inner_state.lines(inner, language)
-        elif "inner_state" in self.parts and inner and rank_of(view, inner) is Rank.OWN:
+        elif inner and rank_of(view, inner) is Rank.OWN:
             lines += inner_state.lines(inner, language)
-        core = state.core if "core_facts" in self.parts else []
-        core = [row for row in core if rank_of(view, row) is Rank.OWN]
+        core = [row for row in state.core if rank_of(view, row) is Rank.OWN]
         lines += _core(core, language)
-        records: list[str] = []
-        if "records" in self.parts and state.is_opening:
-            past = [each for each in state.past if rank_of(view, each) is Rank.OWN]
-            records = _records(past, cite, self._zone, language)
-        return Lead(lines, records, bool(core))
+        past = [each for each in state.past if rank_of(view, each) is Rank.OWN]
+        return Lead(lines, _records(past, cite, self._zone, language), bool(core))
 
     # ------------------------------------------------------------------ learning
 
@@ -210,24 +208,28 @@ class Companion(Part):
         return done
 
 
-def _read(db: sqlite3.Connection, turn: Turn, now: float, zone: tzinfo) -> SessionState:
-    """What is known of the Session of a turn."""
+def _read(
+    db: sqlite3.Connection, turn: Turn, parts: Collection[str], now: float, zone: tzinfo
+) -> SessionState:
+    """What is known of the Session of a turn, as far as parts that are on tell of it."""
     rows, session, message = Rows(db), turn.session.id, turn.message
     records = newest_records(db, session, 2, zone)
     first = records[0].first_message if records else 0
-    told = queries.newest_episodes(db, session, EPISODES, told=True)
-    days, is_opening = set(), False
+    told, days, is_opening = list[Episode](), set[int](), False
     if message is not None and message.id >= first > 0:
         said = rows.messages_of(replace(records[0], last_message=message.id))
         opening = next((each.id for each in said if each.is_human), message.id)
         is_opening = all(each.is_human for each in said if each.id > opening)
+    if is_opening and "records" in parts:
+        told = queries.newest_episodes(db, session, EPISODES, told=True)
+    if message and is_opening and "metadata" in parts:
         visits = queries.visits(db, session, now - (SPANS[-1] + 1) * DAY)
         visits += [(each.started_at, list(each.participants)) for each in records]
         days = {day_of(at, zone).toordinal() for at, people in visits if message.sender in people}
     return SessionState(
-        standing(rows, session, turn.asker.accounts),
-        rows.get(Mood, mood_id(session)),
-        rows.get(InnerState, inner_id(session)),
+        standing(rows, session, turn.asker.accounts) if "core_facts" in parts else [],
+        rows.get(Mood, mood_id(session)) if "mood" in parts else None,
+        rows.get(InnerState, inner_id(session)) if "inner_state" in parts else None,
         [each for each in told if each.last_message < first],
         records[1].ended_at if len(records) > 1 else None,
         days,

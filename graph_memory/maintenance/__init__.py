@@ -7,6 +7,5 @@ from .backup import open_journal as open_journal
 from .backup import preview as preview
 from .backup import saved as saved
 from .backup import stage as stage
-from .upkeep import IdleGate as IdleGate
 from .upkeep import Report as Report
 from .upkeep import Upkeep as Upkeep

@@ -9,7 +9,7 @@ import asyncio
 import logging
 import sqlite3
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeVar
@@ -20,7 +20,7 @@ from ..deletion import message_retention
 from ..inference.breaker import Breaker
 from ..inference.ports import LanguageModel
 from ..library import FactLine, Library, forgetting
-from ..model import BOT, Entity, Fact, Mention, Merge, Message, Name, Row, Status
+from ..model import BOT, Entity, Fact, Mention, Merge, Name, Row, Status
 from ..retention import DAY, fades_at, strength
 from ..store import Draft, Rows, queries
 from ..store.rows import EXPIRED
@@ -47,34 +47,6 @@ QUIET = 3.0
 LONGEST = 60.0
 """Seconds after which a piece of work is done although people go on chatting."""
 _LAST_RUN = "upkeep.last_run"
-
-
-class IdleGate:
-    """Waits until nobody has said anything for a while; ``clock`` is monotonic."""
-
-    def __init__(
-        self,
-        quiet: float = QUIET,
-        longest: float = LONGEST,
-        clock: Callable[[], float] = time.monotonic,
-        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
-    ) -> None:
-        self._quiet = quiet
-        self._longest = longest
-        self._clock = clock
-        self._sleep = sleep
-        self._heard = clock() - quiet
-
-    def hear(self, _message: Message) -> None:
-        """Note that somebody says something."""
-        self._heard = self._clock()
-
-    async def wait(self) -> None:
-        """Return once nobody chats, after :data:`LONGEST` seconds at the latest."""
-        latest = self._clock() + self._longest
-        await self._sleep(0)
-        while (now := self._clock()) < min(self._heard + self._quiet, latest):
-            await self._sleep(min(self._heard + self._quiet, latest) - now)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,14 +88,12 @@ class Upkeep(Part):
         model: LanguageModel | None,
         breaker: Breaker,
         embedding: Callable[[], str],
-        gate: IdleGate,
     ) -> None:
         self.last: Report | None = None
         super().__init__(context)
         self._library = library
         self._embedding = embedding
-        self._gate = gate
-        self._summaries = SummaryWriter(context, model, breaker, gate.wait)
+        self._summaries = SummaryWriter(context, model, breaker, self._quiet)
         self._job = Supervisor(
             "gm-upkeep",
             self._step,
@@ -134,12 +104,21 @@ class Upkeep(Part):
 
     async def start(self) -> None:
         """Begin hourly, and run every ``prune_interval`` hours, whatever restarts."""
-        self._journal.listen(self._gate.hear, Message)
         self._job.start(after=SETTLING)
 
     async def close(self) -> None:
         """Stop after the change under way."""
         await self._job.close()
+
+    async def _quiet(self) -> None:
+        """Return once nobody chats, after :data:`LONGEST` seconds at the latest."""
+        latest = time.monotonic() + LONGEST
+        await asyncio.sleep(0)
+        while (left := self._busy_for(latest)) > 0:  # noqa: ASYNC110 - silence is no event
+            await asyncio.sleep(left)
+
+    def _busy_for(self, latest: float) -> float:
+        return min(self._journal.heard_at + QUIET, latest) - time.monotonic()
 
     def look_again(self) -> None:
         """The settings have changed."""
@@ -177,7 +156,7 @@ class Upkeep(Part):
 
     async def run(self) -> Report:
         """Do everything that is due: facts, then summaries, then what may go."""
-        now, settings, wait = self._now(), self._context.settings, self._gate.wait
+        now, settings = self._now(), self._context.settings
         rate, threshold = settings.time_decay_rate, settings.min_importance_threshold
         archived = await self._slices(
             lambda db: queries.fading(db, [now], threshold, rate, SLICE)[0][0], self._archive
@@ -190,8 +169,8 @@ class Upkeep(Part):
         records = await self._summaries.write()
         thinned = 0
         if days := settings.keep_messages_days:
-            thinned = await message_retention.thin(self._journal, now - days * DAY, wait)
-        await message_retention.prune(self._journal, self._embedding(), now, wait)
+            thinned = await message_retention.thin(self._journal, now - days * DAY, self._quiet)
+        await message_retention.prune(self._journal, self._embedding(), now, self._quiet)
         await self._journal.set_note(_LAST_RUN, str(self._now()))
         self.last = Report(archived, deleted, orphaned, records, thinned)
         if self.last != Report(0, 0):
@@ -251,7 +230,7 @@ class Upkeep(Part):
             if not touched:  # all of them were used or changed meanwhile
                 break
             done += touched
-            await self._gate.wait()
+            await self._quiet()
         return done
 
     def _archive(self, facts: list[Fact], rows: Rows) -> Draft:

@@ -171,7 +171,8 @@ class Turn:
         text: What they say.
         to: Whom it mentions, each once; the bot as well, if it is spoken to in a group.
         quote: What it quotes.
-        ref: The platform's id of it; empty if it has none.
+        ref: The platform's id of it, with the time, as some count from one again; empty if it
+            has none.
         account: The account of ours that hears it, where each has ids of its own for messages.
         is_shared: Whether other accounts of ours may hear it as well, in the same group.
         accounts: Other accounts of the person, as far as the owner linked them.

@@ -74,19 +74,15 @@ _MORE = 5
 
 
 @lru_cache(maxsize=256)
-def _asks(text: str) -> bool:
-    return _MAYBE.search(text) is not None and _KEEP.search(text) is not None
-
-
 def asks_to_keep(text: str) -> bool:
     """Whether a message asks that something be told to nobody, or to somebody not."""
-    return _asks(simplified(text))
+    plain = simplified(text)
+    return _MAYBE.search(plain) is not None and _KEEP.search(plain) is not None
 
 
 def reaches_back(text: str) -> bool:
     """Whether a request to keep something means what was said right before it."""
-    plain = simplified(text)
-    if not _asks(plain):
+    if not asks_to_keep(text):
         return False
-    rest = _ASIDE.sub("", _KEEP.sub("", plain))
+    rest = _ASIDE.sub("", _KEEP.sub("", simplified(text)))
     return sum(character.isalpha() for character in rest) < _MORE

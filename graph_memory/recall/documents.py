@@ -83,10 +83,6 @@ class Document:
     source: Source
 
     @property
-    def session(self) -> str:
-        return self.source.session
-
-    @property
     def at(self) -> float:
         """When it was said; when an episode began."""
         source = self.source
@@ -221,7 +217,7 @@ class Documents:
         self._numbers: dict[str, int] = {}
         self.version = 0
         self.changed: dict[str, int] = {}
-        self.by_session: dict[str, SessionDocuments] = {}
+        self.by_session: dict[str, SessionDocuments] = defaultdict(SessionDocuments)
         self.kind, self.predicate, self.bears_on = np.zeros((3, _SMALLEST), np.int8)
         self.knows, self.muted, self.confidential = np.zeros((3, _SMALLEST), np.bool_)
         self.length, self.who, self.called = np.zeros((3, _SMALLEST), np.int32)
@@ -271,8 +267,8 @@ class Documents:
         self.muted[number] = False
         self.confidential[number] = confidential
         self._describe(number, item.source)
-        self.by_session.setdefault(item.session, SessionDocuments()).add(number, item.source)
-        self._note(item.session)
+        self.by_session[item.source.session].add(number, item.source)
+        self._note(item.source.session)
         return number
 
     def _widen(self) -> None:
@@ -302,7 +298,7 @@ class Documents:
     def mute(self, number: int, *, muted: bool) -> None:
         """Hide a document from everybody, or show it again."""
         self.muted[number] = muted
-        self._note(self[number].session)
+        self._note(self[number].source.session)
 
     def _note(self, session: str) -> None:
         self.version += 1
@@ -335,11 +331,11 @@ class Documents:
 
     def remove(self, number: int) -> None:
         """Remove a document; its number may be used again."""
-        item = self[number]
-        self.by_session[item.session].remove(item.source)
-        if not len(self.by_session[item.session]):
-            del self.by_session[item.session]
-        self._note(item.session)
+        item, session = self[number], self[number].source.session
+        self.by_session[session].remove(item.source)
+        if not len(self.by_session[session]):
+            del self.by_session[session]
+        self._note(session)
         self._undescribe(item.source)
         del self._numbers[item.key]
         self._all[number] = None
@@ -355,7 +351,7 @@ class Documents:
 
     def update(self, number: int, item: Document) -> bool:
         """Replace a document by its newer state; False if it must be removed and added."""
-        was, now = ((e.text, e.session, span(e.source)) for e in (self[number], item))
+        was, now = ((e.text, e.source.session, span(e.source)) for e in (self[number], item))
         if was == now:
             self._describe(number, item.source)
             self._undescribe(self[number].source)

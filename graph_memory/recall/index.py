@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from datetime import tzinfo
 from functools import partial
 from itertools import islice
@@ -36,7 +37,7 @@ from ..privacy.scope import Rank, View, in_confidence, rank_of
 from ..text import clean_name, says_something
 from .documents import Document, Documents, Numbers, Source, VectorIndex, document, message_key
 from .lexical import InvertedIndex, NameIndex, index_terms, search_terms
-from .query import is_small_talk
+from .query import Question, is_small_talk
 from .visible import Citations, VisibleSet, VisibleSetCache
 from .weights import NEAR
 
@@ -261,8 +262,8 @@ class Index:
         found = index_terms(item.text)
         number = self.documents.add(item, len(found))
         self.inverted.add(number, found)
-        if _is_embedded(item):
-            self._vectorless[number] = None
+        if not (isinstance(source, Message) and is_small_talk(source.text)):
+            self._vectorless[number] = None  # whose meaning is worth embedding
         return number
 
     def _remove(self, key: str) -> None:
@@ -271,7 +272,7 @@ class Index:
             return
         item = self.documents[number]
         self._citations.drop(number)
-        session = self.sessions.get(item.session)
+        session = self.sessions.get(item.source.session)
         if session and _is_heard(item.source, session):
             self.names.unhear(item.source)
         if isinstance(item.source, Fact):
@@ -348,6 +349,11 @@ class Index:
 
     # ----------------------------------------------------------------- reading
 
+    def comparable(self, question: Question) -> Question:
+        """A question without vectors of another model than the documents'."""
+        model = self.vectors.model if self.vectors else ""
+        return question if question.model == model else replace(question, vectors=())
+
     def message(self, id: int) -> Message | None:
         number = self.documents.number(message_key(id))
         source = self.documents[number].source if number is not None else None
@@ -416,11 +422,6 @@ class Index:
 def _is_heard(source: Source, session: Session) -> TypeGuard[Message]:
     """Whether it shows the others under which name somebody speaks."""
     return isinstance(source, Message) and session.is_group and not in_confidence(source)
-
-
-def _is_embedded(item: Document) -> bool:
-    """Whether its meaning is worth embedding; that of small talk is not."""
-    return not (isinstance(item.source, Message) and is_small_talk(item.source.text))
 
 
 def _links(source: Source) -> tuple[object, ...]:

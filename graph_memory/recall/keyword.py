@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -65,7 +65,7 @@ def find(
     At most ``most`` are similar; if nothing holds the words of a longer question, whatever
     answers it.
     """
-    question = in_model(index, question)
+    question = index.comparable(question)
     visible = index.visible(views)
     ranking = rank(index, visible, question, options, context)
     language = wording(question.said, context.language)
@@ -114,12 +114,6 @@ def _is_similar(index: Index, question: Question, ranking: Ranking, candidate: C
     numbers = np.array([index.documents.number(document.key)])
     (near,) = index.vectors.cosines(numbers, question.vectors[candidate.part])
     return float(near) - index.vectors.floor >= WEAK
-
-
-def in_model(index: Index, question: Question) -> Question:
-    """A question without vectors of another model than the index has."""
-    model = index.vectors.model if index.vectors else ""
-    return question if question.model == model else replace(question, vectors=())
 
 
 def keywords(text: str) -> list[str]:

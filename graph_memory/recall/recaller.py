@@ -23,7 +23,7 @@ from ..supervisor import LogOnce
 from .documents import Source
 from .index import Index
 from .index_sync import IndexSync
-from .keyword import SIMILAR, SearchResult, find, in_model, keywords
+from .keyword import SIMILAR, SearchResult, find, keywords
 from .lexical import forget
 from .query import Question, RecallOptions, compose, is_small_talk, split
 from .ranking import SIGNALS, Ranking, SearchContext, rank, reranked
@@ -103,7 +103,7 @@ def search(
     ``scores`` are those of a reranker, by key.
     """
     started = time.perf_counter()
-    question, visible = in_model(index, question), index.visible(views)
+    question, visible = index.comparable(question), index.visible(views)
     ranking = rank(index, visible, question, options, context)
     ranking = reranked(ranking, scores) if scores else ranking
     words = wording(question.said, context.language)
@@ -141,7 +141,7 @@ def shortlist(
     context: SearchContext,
 ) -> dict[str, str]:
     """Texts of the best candidates, by key, for a reranker."""
-    question, visible = in_model(index, question), index.visible(views)
+    question, visible = index.comparable(question), index.visible(views)
     ranking = rank(index, visible, question, options, context)
     best = [each.document for each in ranking.candidates if not each.bears]
     return {document.key: document.text for document in best[:RERANKED]}

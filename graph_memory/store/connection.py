@@ -290,7 +290,7 @@ class Worker:
             raise failed from error
         finally:
             self._is_busy = False
-        if db.total_changes != before:
+        if self._storage.kind and db.total_changes != before:
             self._storage.worked()
         return result
 

@@ -40,7 +40,18 @@ from .messages import Backlog, QueuedBatch
 from .outbox import Heard, Outbox
 from .postgres import AWAY, Bot
 from .replica import DELIVERED, Replica
-from .rows import Draft, Event, Rows, Tell, note, noted, read_change, select_messages, write
+from .rows import (
+    Draft,
+    Event,
+    Rows,
+    Tell,
+    note,
+    noted,
+    read_change,
+    select_messages,
+    stands,
+    write,
+)
 from .schema import migrate, open_tables
 
 logger = logging.getLogger("graph_memory.store")
@@ -93,6 +104,8 @@ class Journal:
         self._loop = asyncio.get_running_loop()
         self._listeners: list[tuple[Callable[[Any], None], tuple[type, ...]]] = []
         self._events: list[Event] = []
+        self.heard_at = float("-inf")
+        """When the last message came, monotonic seconds."""
         self._patient = 0
         self._interval = sys.getswitchinterval()
 
@@ -164,6 +177,8 @@ class Journal:
         for event in events:
             if self._outbox:
                 self._outbox.take(event)
+            if isinstance(event, Message):
+                self.heard_at = time.monotonic()
             for listener, kinds in self._listeners:
                 if isinstance(event, kinds):
                     listener(event)
@@ -474,7 +489,7 @@ class Journal:
         message, session, account = heard.message, heard.session, heard.account
         if heard.is_shared and (known := mail.copied(db, message, account)):
             return known
-        if Rows(db).get(Session, session.id) != session:
+        if not stands(db, session):
             self._write(db, Draft("chat", "session", [session]))
         quote = heard.quote
         to = (mail.addressee(db, session.circle, quote, account),) if quote else ()

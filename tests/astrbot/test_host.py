@@ -156,8 +156,7 @@ async def test_half_of_a_character_in_an_id_keeps_nobody_from_being_heard(tmp_pa
     assert caller
     assert (caller.user, caller.session.circle) == ("aiocqhttp:1\ufffd", "aiocqhttp:group:4\ufffd2")
     journal = await Journal.open(tmp_path / "journal.sqlite3")
-    ref = found.reference(event)
-    said = Message(0, caller.session.id, caller.user, "小红", "你好", 1.0, ref)
+    said = Message(0, caller.session.id, caller.user, "小红", "你好", 1.0, caller.ref)
     assert [await journal.append(said, caller.session)] == await journal.newest_messages(9)
     await journal.close()
 

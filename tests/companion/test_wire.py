@@ -67,7 +67,6 @@ def host(turn: Turn) -> Any:
         notice=lambda event: "",
         turn=who,
         inject=inject,
-        is_command=lambda event: False,
         is_local=lambda umo: True,
         offer_tools=lambda request: None,
         context_of=lambda request: ([], ""),

@@ -1,7 +1,9 @@
 """Retention of messages, of empty nodes and of vectors of former models."""
 
 import asyncio
+import time
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,7 +15,8 @@ from graph_memory.deletion.retraction import retract
 from graph_memory.embedding import CachedEmbedder, text_hash
 from graph_memory.errors import NotFoundError
 from graph_memory.inference.ports import Vectors
-from graph_memory.maintenance import IdleGate, Upkeep
+from graph_memory.maintenance import Upkeep
+from graph_memory.maintenance import upkeep as maintenance
 from graph_memory.maintenance.upkeep import FEW, GRACE
 from graph_memory.model import (
     Change,
@@ -230,7 +233,7 @@ async def test_changes_of_upkeep_are_small(world):
 # ---------------------------------------------------------------- not while people chat
 
 
-async def test_it_waits_until_nobody_chats_but_not_for_ever(world):
+async def test_it_waits_until_nobody_chats_but_not_for_ever(world, monkeypatch):
     now, slept = 100.0, list[float]()
 
     async def sleep(seconds: float) -> None:
@@ -238,20 +241,28 @@ async def test_it_waits_until_nobody_chats_but_not_for_ever(world):
         slept.append(seconds)
         now += seconds
         if talking and seconds:
-            gate.hear(message(HOME, ZHANG, "还在聊"))
+            world.journal.heard_at = now
 
     talking = False
-    gate = IdleGate(3.0, 60.0, lambda: now, sleep)
-    await gate.wait()
+    upkeep = Upkeep(context(world.journal), None, model=None, breaker=None, embedding=str)
+    monkeypatch.setattr(maintenance, "asyncio", SimpleNamespace(sleep=sleep))
+    monkeypatch.setattr(maintenance, "time", SimpleNamespace(monotonic=lambda: now))
+    await upkeep._quiet()
     assert slept == [0], "nobody has said anything"
-    gate.hear(message(HOME, ZHANG, "在吗"))
+    world.journal.heard_at = now
     now += 1
-    await gate.wait()
+    await upkeep._quiet()
     assert now == 103
-    talking = True
-    gate.hear(message(HOME, ZHANG, "在"))
-    await gate.wait()
+    talking, world.journal.heard_at = True, now
+    await upkeep._quiet()
     assert now == 163
+
+
+async def test_the_journal_knows_when_somebody_last_spoke(journal: Journal) -> None:
+    before = time.monotonic()
+    await journal.append(message(HOME, ZHANG, "在吗"), HOME)
+    await asyncio.sleep(0)
+    assert before <= journal.heard_at <= time.monotonic()
 
 
 # ---------------------------------------------------------------- vectors
@@ -311,15 +322,18 @@ async def test_embedding_anew_can_be_paused_and_goes_on_where_it_was(world):
     await again.close()
 
 
+async def no_pause() -> None:
+    await asyncio.sleep(0)
+
+
 async def test_vectors_of_a_model_of_the_past_go_after_some_days(world):
-    gate = IdleGate(0)
     many = {text_hash(str(number)): np.ones(4, np.float32) for number in range(PRUNED + 3)}
     await world.journal.put_vectors("old", many)
     await world.journal.put_vectors("new", many)
-    assert await prune(world.journal, "old", T0, gate.wait) == 0
-    assert await prune(world.journal, "", T0 + 2 * SPARE, gate.wait) == 0, "it is not loaded yet"
-    assert await prune(world.journal, "new", T0 + SPARE - 1, gate.wait) == 0
-    assert await prune(world.journal, "new", T0 + SPARE, gate.wait) == len(many)
+    assert await prune(world.journal, "old", T0, no_pause) == 0
+    assert await prune(world.journal, "", T0 + 2 * SPARE, no_pause) == 0, "it is not loaded yet"
+    assert await prune(world.journal, "new", T0 + SPARE - 1, no_pause) == 0
+    assert await prune(world.journal, "new", T0 + SPARE, no_pause) == len(many)
     assert await world.journal.vectors("old", [*many]) == {}
     assert len(await world.journal.vectors("new", [*many])) == len(many)
 

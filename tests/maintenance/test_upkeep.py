@@ -10,7 +10,7 @@ from graph_memory.dates import midnight
 from graph_memory.inference.breaker import Breaker
 from graph_memory.inference.ports import LanguageModel
 from graph_memory.library import Library
-from graph_memory.maintenance import IdleGate, Upkeep
+from graph_memory.maintenance import Upkeep
 from graph_memory.maintenance import upkeep as schedule
 from graph_memory.maintenance.upkeep import GRACE, HOUR, SLICE
 from graph_memory.model import Entity, Fact, Mention, Name
@@ -21,6 +21,7 @@ from graph_memory.store import Journal
 from ..makers import (
     T0,
     Clock,
+    PromptUpkeep,
     all_changes,
     context,
     entity,
@@ -38,13 +39,12 @@ HOME = private("zhang")
 
 
 def make(shared: Context, model: LanguageModel | None = None) -> Upkeep:
-    return Upkeep(
+    return PromptUpkeep(
         shared,
         Library(shared),
         model=model,
         breaker=Breaker("the writer"),
         embedding=str,
-        gate=IdleGate(0),
     )
 
 

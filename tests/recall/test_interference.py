@@ -153,7 +153,7 @@ def test_sight_agrees_with_scope_row_by_row(history: History, asker: Asker, poli
     gone = {row.message for row in history.steps if isinstance(row, Forgotten)}
     for number in index.documents.numbers():
         document = index.documents[number]
-        at = views.get(document.session)
+        at = views.get(document.source.session)
         rank = at.rank(*span(document.source)) if at else Rank.HIDDEN
         if isinstance(document.source, Message) and document.source.id in gone:
             rank = Rank.HIDDEN

@@ -16,12 +16,13 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
-from graph_memory.maintenance import IdleGate, Upkeep
+from graph_memory.maintenance import Upkeep
 from graph_memory.model import BOT, Fact, Session, Status, Turn, asker_of, user_id
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 from tests.instruments.eval.metrics import percentile
 from tests.instruments.eval.trial import resident_mb
+from tests.makers import PromptUpkeep
 
 from .life import NAMES, PLATFORM, Bigrams, Life, Line, Rules, midnight
 from .measure import Figures, say
@@ -193,9 +194,9 @@ async def _live(name: str, days: int) -> list[Figures]:
 
         try:
             service.use_embedder(load)
-            upkeep = Upkeep(
+            upkeep = PromptUpkeep(
                 service.context, service.library, model=model, breaker=service.learning.breaker,
-                embedding=lambda: Bigrams.name, gate=IdleGate(0),
+                embedding=lambda: Bigrams.name,
             )  # fmt: skip
             await service.settle()
             await service.recall.remind(asker_of(life.private[0], user_id(PLATFORM, "0")), "在吗")
