@@ -412,15 +412,17 @@ class Library(Part):
         accounts = set() if is_thing else identities.accounts(node) - {node}
         others = [each for each in nodes if each != node]
         about = {each: queries.known_of(db, [each])[0] for each in (*others, *accounts)}
-        there = sessions_of(rows, {name.session for name in names})
+        places = _places(rows, nodes, mentions)
+        there = {place.session.id: place.session for place in places}
+        there |= sessions_of(rows, {name.session for name in names} - there.keys())
         return EntityView(
             node,
-            queries.names(db, [node]).get(node, node),
+            names[0].text if names else node,
             newest.type if newest else "" if is_thing else "user",
             [(name, there[name.session]) for name in names],
             [Called(each, rows.called(each) or each, about[each]) for each in others],
             [Called(each, rows.called(each) or each, about[each]) for each in sorted(accounts)],
-            _places(rows, nodes),
+            places,
             _threads(self._lines(db, facts.items)),
             facts.total,
         )
@@ -774,18 +776,19 @@ def _cards(db: sqlite3.Connection, nodes: Iterable[str]) -> list[Called]:
         # A merged one by itself; the survivor with all of them.
         one = sorted(identities.nodes(node)) if identities.canonical(node) == node else [node]
         facts, newest = queries.known_of(db, one)
-        name, places = rows.called(*one) or node, tuple(_places(rows, one))
+        mentions = [each for every in one for each in rows.find(Mention, a=every)]
+        name, places = rows.called(*one) or node, tuple(_places(rows, one, mentions))
         found.append(Called(node, name, facts, places=places, newest=newest))
     return found
 
 
-def _places(rows: Rows, nodes: Iterable[str]) -> list[Whereabouts]:
+def _places(rows: Rows, nodes: Iterable[str], mentions: Iterable[Mention]) -> list[Whereabouts]:
     """Where some nodes spoke or came up, once for each Session, most recent first."""
     sessions: dict[str, list[Mention | Participation]] = {}
-    for node in nodes:
-        found: list[Mention | Participation] = list(rows.find(Mention, a=node))
-        for row in [*found, *rows.find(Participation, a=node)]:
-            sessions.setdefault(row.session, []).append(row)
+    found: list[Mention | Participation] = list(mentions)
+    found += (each for node in nodes for each in rows.find(Participation, a=node))
+    for row in found:
+        sessions.setdefault(row.session, []).append(row)
     known = sessions_of(rows, sessions)
     places = [
         Whereabouts(

@@ -160,13 +160,11 @@ _STATUS = {
     "archived": "f.status = 'archived'",
     "superseded": "f.id IN (SELECT old FROM replacement)",
     "active": _LIVE,
-    "hearsay": f"json_extract(f.data, '$.hearsay') AND {_OPEN}",
-    "confidential": f"json_extract(f.data, '$.confidential') AND {_OPEN}",
+    "hearsay": f"f.hearsay AND {_OPEN}",
+    "confidential": f"f.confidential AND {_OPEN}",
     "weak": (
-        f"f.subject NOT LIKE 'e:%' AND NOT f.pinned AND {_OPEN}"
-        " AND json_array_length(f.data, '$.evidence') = 1"
-        " AND json_extract(f.data, '$.use_count') <= 1"
-        " AND json_extract(f.data, '$.speaker') != f.subject"
+        "f.subject NOT LIKE 'e:%' AND NOT f.pinned AND f.cited = 1"
+        f" AND f.use_count <= 1 AND f.speaker != f.subject AND {_OPEN}"
     ),
     "disputed": (
         f"{_LIVE} AND f.predicate IN {_SINGLE}"
@@ -414,22 +412,30 @@ def namesakes(db: sqlite3.Connection, limit: int) -> list[tuple[str, str]]:
     Those of one name come first; without those of which the owner has said what they are.
     """
     rows = Rows(db)
-    one, settled = rows.identities(), {(each.a, each.b) for each in rows.scan(Settled)}
-    named: dict[str, set[str]] = {}
-    heard: dict[str, set[str]] = {}
-    for node, norm in db.execute("SELECT node, norm FROM name WHERE norm != ''"):
-        named.setdefault(norm, set()).add(node)
+    one, known = rows.identities(), {(each.a, each.b) for each in rows.scan(Settled)}
+    found: list[tuple[str, str]] = []
+    for norms in _alike(db):
+        query = "SELECT DISTINCT node FROM name WHERE norm IN (SELECT value FROM json_each(?))"
+        nodes = {one.canonical(node) for (node,) in db.execute(query, (json.dumps(norms),))}
+        for a, b in combinations(sorted(nodes)[:ALIKE], 2):
+            if is_entity(a) == is_entity(b) and not one.is_one(a, b) and (a, b) not in known:
+                known.add((a, b))
+                found.append((a, b))
+        if len(found) >= limit:
+            break
+    return found[:limit]
+
+
+def _alike(db: sqlite3.Connection) -> Iterator[list[str]]:
+    """Names of several rows, then names that sound alike; without reading the rows."""
+    borne = "SELECT norm, count(*) FROM name WHERE norm != '' GROUP BY norm"
+    counts = dict(db.execute(borne).fetchall())
+    yield from ([norm] for norm, count in counts.items() if count > 1)
+    heard: dict[str, list[str]] = {}
+    for norm in counts:
         if not norm.isascii():
-            heard.setdefault(sound(norm), set()).add(node)
-    borne = (found[key] for found in (named, heard) for key in sorted(found))
-    alike = (some for some in borne if len(some) > 1)
-    groups = (sorted(set(map(one.canonical, some)))[:ALIKE] for some in alike)
-    pairs = dict.fromkeys(pair for some in groups for pair in combinations(some, 2))
-    return [
-        (a, b)
-        for a, b in pairs
-        if is_entity(a) == is_entity(b) and not one.is_one(a, b) and (a, b) not in settled
-    ][:limit]
+            heard.setdefault(sound(norm), []).append(norm)
+    yield from (heard[key] for key in sorted(heard) if len(heard[key]) > 1)
 
 
 def people(db: sqlite3.Connection, limit: int) -> list[tuple[str, int, int, float]]:

@@ -8,9 +8,20 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from ..errors import DamagedError, JournalError
-from ..model import registered
+from ..model import Fact, registered
 from ..privacy.confidence import asks_to_keep
 from .connection import failure
+
+SCALARS = (
+    "predicate", "status", "speaker", "said_at", "recorded_at", "last_used", "half_life",
+    "importance", "use_count", "pinned", "hearsay", "confidential", "archived_at",
+)  # fmt: skip
+"""Fields by which facts are listed."""
+_LISTED = f"""
+    INSERT OR REPLACE INTO fact_field VALUES (new.id, new.session, new.a, new.b, new.change,
+        {", ".join(f"json_extract(new.data, '$.{name}')" for name in SCALARS)},
+        json_array_length(new.data, '$.evidence'))
+"""
 
 APPLICATION_ID = 0x474D454D  # "GMEM": tells our files from foreign ones
 
@@ -211,6 +222,30 @@ MIGRATIONS: tuple[tuple[str, str], ...] = (
         ) WITHOUT ROWID;
         """,
     ),
+    (
+        "0017_fact_fields",
+        f"""
+        CREATE TABLE fact_field (
+            id TEXT PRIMARY KEY, session, subject, object, change, {", ".join(SCALARS)}, cited
+        ) WITHOUT ROWID;
+        CREATE INDEX fact_session ON fact_field (session);
+        CREATE INDEX fact_subject ON fact_field (subject);
+        CREATE INDEX fact_object ON fact_field (object);
+        CREATE TRIGGER fact_put AFTER INSERT ON row WHEN new.kind = 'fact'
+            BEGIN {_LISTED}; END;
+        CREATE TRIGGER fact_set AFTER UPDATE ON row WHEN new.kind = 'fact'
+            BEGIN {_LISTED}; END;
+        CREATE TRIGGER fact_drop AFTER DELETE ON row WHEN old.kind = 'fact'
+            BEGIN DELETE FROM fact_field WHERE id = old.id; END;
+        UPDATE row SET change = change WHERE kind = 'fact';
+        INSERT INTO sqlite_stat1 VALUES
+            ('fact_field', 'fact_field', '20000 1'),
+            ('fact_field', 'fact_session', '20000 500'),
+            ('fact_field', 'fact_subject', '20000 8'),
+            ('fact_field', 'fact_object', '20000 8');
+        ANALYZE sqlite_schema;
+        """,
+    ),
 )
 """The first is what version 0.1 had, and what a planner is told of a large memory: left to its
 guesses it reads every row of a kind. The figures are never measured: plans stay the same."""
@@ -220,9 +255,10 @@ FOLDED = "0010_gaps"
 _VALUE = "json_extract(data, '$.{}')"
 REPLACEMENT = """
     CREATE TEMP VIEW replacement AS
-    SELECT s.value AS old, f.id AS new, f.session, f.recorded_at
-    FROM fact f, json_each(f.supersedes) s
-    WHERE json_array_length(f.data, '$.supersedes') > 0
+    SELECT s.value AS old, f.id AS new, f.session,
+        json_extract(f.data, '$.recorded_at') AS recorded_at
+    FROM row f, json_each(f.data, '$.supersedes') s
+    WHERE f.kind = 'fact' AND json_array_length(f.data, '$.supersedes') > 0
 """
 """What was replaced by what. Archiving the newer fact does not bring the older one back."""
 
@@ -230,9 +266,22 @@ REPLACEMENT = """
 def open_tables(db: sqlite3.Connection) -> sqlite3.Connection:
     """Give a connection a table for each kind of row, with its fields as columns.
 
-    They are views of its own: a field that a class gains is a column at once.
+    They are views of its own: a field that a class gains is a column at once. Facts, which
+    are listed and counted most, have their scalar fields in a table that triggers keep.
     """
+    whole = "(SELECT {} FROM row WHERE kind = 'fact' AND row.id = f.id)"
+    listed = ("id", "session", "subject", "object", *SCALARS)
+    fields = (
+        f"f.{name}" if name in listed else f'{whole.format(_VALUE.format(name))} AS "{name}"'
+        for name in (field.name for field in dataclasses.fields(Fact))
+    )
+    db.execute(
+        f"CREATE TEMP VIEW fact AS SELECT {', '.join(fields)}, f.cited,"
+        f" {whole.format('data')} AS data, f.change FROM fact_field f"
+    )
     for cls in registered():
+        if cls is Fact:
+            continue
         keys = dict(zip(cls.keys, ("a", "b"), strict=False)) | {"id": "id", "session": "session"}
         columns = [
             f'{keys.get(field.name, _VALUE.format(field.name))} AS "{field.name}"'

@@ -60,7 +60,7 @@ async def review(memory: Memory, visit: Visit) -> Response:
         doubts=doubts,
         forecast=forecast,
         pairs=await memory.library.namesakes(),
-        learning=(await memory.health()).learning,
+        learning=await memory.learning.status(),
     )
 
 
