@@ -58,7 +58,7 @@ async def hear(host: Host, memory: MemoryService, event: Any) -> None:
     if event.get_extra("handlers_parsed_params"):  # a command of some plugin
         return
     if event.is_at_or_wake_command:
-        memory.recall.expect(speech(event, ours=host.ours.get(own[0], ())).text)
+        memory.recall.expect(speech(event, ours=host.ours.get(own[0], ())).text, early=True)
     turn = await host.turn(event)
     if turn is None or (
         turn.is_shared and _is_for_another(event, turn) and is_command(event, turn.text)
@@ -82,13 +82,14 @@ async def remind(host: Host, memory: MemoryService, event: Any, request: Any) ->
     turn = await host.turn(event, request)
     if turn is None:
         return
+    turn = replace(turn, text=turn.text or request.prompt or "")
+    memory.recall.expect(turn.text)
     host.offer_tools(request)
     teach(memory, event, request, turn)
     message = turn.message
     if message and message.session != turn.session.id:
         with contextlib.suppress(JournalError):  # which is no reason not to remember
             await memory.journal.retag(message.id, turn.session)
-    turn = replace(turn, text=turn.text or request.prompt or "")
     context, previous = host.context_of(request)
     lead = await memory.companion.lead(turn, memory.references.citing(turn))
     recall = await memory.recall.remind(

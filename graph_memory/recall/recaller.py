@@ -326,13 +326,15 @@ class Recaller:
 
     # ------------------------------------------------------------------ asking
 
-    def expect(self, text: str) -> None:
+    def expect(self, text: str, *, early: bool = False) -> None:
         """Begin to embed a message of which :meth:`remind` will be asked in a moment.
 
-        Not by a model that holds Python's lock: its 9 ms would hold all else up by 20.
+        Args:
+            early: While the host is busy; a model that holds Python's lock does not begin
+                then, as its 9 ms would hold all else up by 20.
         """
         embedder = self._embedder
-        if embedder and embedder.parallel and not is_small_talk(text):
+        if embedder and (embedder.parallel or not early) and not is_small_talk(text):
             asked = [embedder.query(part.text) for part in split(compose(text))]
             task = asyncio.gather(*asked, return_exceptions=True)
             self._expected.add(task)

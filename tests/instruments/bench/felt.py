@@ -25,8 +25,8 @@ from tests.instruments.eval.metrics import percentile
 
 from .measure import Figures, say
 
-WARMING = 10
-"""Pairs before the first that counts."""
+WARMING = 25
+"""Pairs before the first that counts, in which something is learned."""
 PAUSE = 1.5, 3.0
 """Seconds after a reply until the next message: what is left to do counts as CPU."""
 GROUP, MEMBER = 7300, 7301
@@ -162,7 +162,10 @@ async def _chatter(bots: list[_Bot], count: int, pause: float) -> Figures:
 async def _pairs(bots: list[_Bot], texts: Iterator[str], count: int, *, in_group: bool) -> Figures:
     dice = random.Random(7)
     turns: list[dict[_Bot, tuple[float, float, float]]] = []
-    for text in itertools.islice(texts, count):
+    for number, text in enumerate(itertools.islice(texts, count)):
+        if number == WARMING:  # what is done once in a memory's life is no turn's
+            for bot in bots:
+                await bot.rest()
         pause = dice.uniform(*PAUSE)
         order = dice.sample(bots, len(bots))
         turns.append({bot: await bot.turn(text, in_group=in_group, pause=pause) for bot in order})
