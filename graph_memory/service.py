@@ -157,7 +157,7 @@ class MemoryService:
         """Start every part; they are closed in the reverse order."""
         self.journal.listen(self._on_event, Change, Presence, PresenceReset, Erased)
         self.journal.listen(self.recall.on_event)
-        self.journal.listen(lambda _: self.graph.outdate(), Change)
+        self.journal.listen(self.graph.outdate, Change)
         await self.journal.begin()
         await self.instances.load()
         stack.push_async_callback(self._close_embedder)

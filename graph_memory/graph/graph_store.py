@@ -161,7 +161,7 @@ class GraphStore:
         for path in sorted(self._home.glob("graph-*")):
             remove(path)
 
-    def outdate(self) -> None:
+    def outdate(self, _change: object = None) -> None:
         """Note that the journal has changed: the next question wants a new graph."""
         self._wanted += 1
 

@@ -85,7 +85,7 @@ class TokenBudget:
         self._zone = zone
         self._now = now
         self._limit = limit
-        self._days: dict[str, dict[str, list[int]]] = {}
+        self._days: dict[str, dict[str, Cost]] = {}
         self._unsaved: list[tuple[str, str, int, int]] = []
         # Not written down, since that would say who chats how much: a restart forgets it.
         self._by_person: dict[tuple[str, str], float] = {}
@@ -100,7 +100,7 @@ class TokenBudget:
         for day, purpose, *counts in await self._journal.look(
             lambda db: db.execute(query).fetchall()
         ):
-            self._days.setdefault(day, {})[purpose] = counts
+            self._days.setdefault(day, {})[purpose] = Cost(*counts)
         for call in self._unsaved:
             self._count(*call)
 
@@ -150,25 +150,22 @@ class TokenBudget:
         self._job.start()
         self._job.wake()
 
-    def _count(self, day: str, purpose: str, *tokens: int) -> None:
-        counts = self._days.setdefault(day, {}).setdefault(purpose, [0, 0, 0])
-        for index, more in enumerate((1, *tokens)):
-            counts[index] += more
+    def _count(self, day: str, purpose: str, tokens_in: int, tokens_out: int) -> None:
+        costs = self._days.setdefault(day, {})
+        known = costs.get(purpose, Cost())
+        more = known.tokens_in + tokens_in, known.tokens_out + tokens_out
+        costs[purpose] = Cost(known.calls + 1, *more)
 
     def today(self) -> Account:
         """What was spent since midnight."""
-        costs = {
-            purpose: Cost(*counts) for purpose, counts in self._days.get(self._day(), {}).items()
-        }
-        account = Account(self._limit, costs)
+        account = Account(self._limit, dict(self._days.get(self._day(), {})))
         is_spent = self._limit and account.tokens >= self._limit
         return replace(account, blocked_for=self._until_midnight()) if is_spent else account
 
     def daily(self) -> dict[str, int]:
         """Tokens of each of the last days that had any, by its date."""
         return {
-            day: sum(sum(counts[1:]) for counts in costs.values())
-            for day, costs in self._days.items()
+            day: sum(cost.tokens for cost in costs.values()) for day, costs in self._days.items()
         }
 
     async def _save(self) -> float:

@@ -75,41 +75,39 @@ class Kind(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """Something that can be recalled; ``text`` is what is searched and embedded."""
+    """Something that can be recalled.
+
+    Attributes:
+        text: What is searched and embedded.
+        at: When it was said; when an episode began.
+    """
 
     kind: Kind
     key: str
     text: str
     source: Source
+    at: float
 
-    @property
-    def at(self) -> float:
-        """When it was said; when an episode began."""
-        source = self.source
-        if isinstance(source, Fact):
-            return source.said_at
-        return source.at if isinstance(source, Message) else source.started_at
+    @staticmethod
+    def of(source: Source, owner: str = "") -> Document:
+        """The document of a row, without secrets.
+
+        A private chat's ``owner`` is not named in their lines.
+        """
+        match source:
+            case Fact():
+                return Document(Kind.FACT, source.id, source.statement, source, source.said_at)
+            case Episode():
+                return Document(Kind.EPISODE, source.id, source.summary, source, source.started_at)
+            case Message():
+                source = disclosed(source)
+                named = source.name and source.sender not in (owner, BOT)
+                text = f"{source.name}: {source.text}" if named else source.text
+                return Document(Kind.MESSAGE, message_key(source.id), text, source, source.at)
 
 
 def message_key(id: int) -> str:
     return f"m{id}"
-
-
-def document(source: Source, owner: str = "") -> Document:
-    """The document of a row, without secrets.
-
-    A private chat's ``owner`` is not named in their lines.
-    """
-    match source:
-        case Fact():
-            return Document(Kind.FACT, source.id, source.statement, source)
-        case Episode():
-            return Document(Kind.EPISODE, source.id, source.summary, source)
-        case Message():
-            source = disclosed(source)
-            named = source.name and source.sender not in (owner, BOT)
-            text = f"{source.name}: {source.text}" if named else source.text
-            return Document(Kind.MESSAGE, message_key(source.id), text, source)
 
 
 def _who(source: Source) -> tuple[str, str]:

@@ -35,7 +35,7 @@ from ..model import (
 )
 from ..privacy.scope import Rank, View, in_confidence, rank_of
 from ..text import clean_name, says_something
-from .documents import Document, Documents, Numbers, Source, VectorIndex, document, message_key
+from .documents import Document, Documents, Numbers, Source, VectorIndex, message_key
 from .lexical import InvertedIndex, NameIndex, index_terms, search_terms
 from .query import Question, is_small_talk
 from .visible import Citations, VisibleSet, VisibleSetCache
@@ -137,7 +137,7 @@ class Index:
         visible: Gives the documents that some views show.
     """
 
-    def __init__(self, max_messages: int = MAX_MESSAGES) -> None:
+    def __init__(self) -> None:
         self.sessions: dict[str, Session] = {}
         self.identities = Identities()
         self.documents = Documents()
@@ -145,7 +145,6 @@ class Index:
         self.names = NameIndex()
         self.summaries = PeriodSummaries()
         self.vectors: VectorIndex | None = None
-        self._max_messages = max_messages
         self._citations = Citations()
         self.visible = VisibleSetCache(self.documents, self._citations).of
         self.messages: dict[int, None] = {}
@@ -222,7 +221,7 @@ class Index:
         self.messages[message.id] = None
         if self._muted[message.id]:
             self._mute(message.id, muted=True)
-        if len(self.messages) > self._max_messages:
+        if len(self.messages) > MAX_MESSAGES:
             oldest = next(iter(self.messages))
             del self.messages[oldest]
             number = self.documents.number(message_key(oldest))
@@ -250,7 +249,7 @@ class Index:
     def _enter(self, source: Source) -> int | None:
         """Enter a row or its newer state; its number, unless it was updated in place."""
         session = self.sessions.get(source.session)
-        item = document(source, session.owner if session else "")
+        item = Document.of(source, session.owner if session else "")
         number = self.documents.number(item.key)
         if number is not None:
             linked = _links(self.documents[number].source) == _links(source)

@@ -460,7 +460,7 @@ def _records(
     return [
         Candidate(
             NOWHERE,
-            Document(Kind.EPISODE, record.id, record.summary, record),
+            Document.of(record),
             len(question.parts),
             1.0,
             1.0,

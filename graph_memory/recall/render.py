@@ -334,8 +334,16 @@ class TokenTally:
         self.budget = budget
         self.total = total
 
-    def fits(self, candidate: Candidate) -> bool:
-        return self.budget is None or self.total + self.price(candidate) <= self.budget
+    def take(self, candidate: Candidate) -> bool:
+        """Count a memory, if it fits."""
+        if self.budget is None:
+            return True
+        price = self.price(candidate)
+        if self.total + price > self.budget:
+            return False
+        self.total += price
+        self._there.update(self._above(candidate))
+        return True
 
     def price(self, candidate: Candidate) -> int:
         """Tokens that a memory would add, with its heading and date."""
@@ -344,12 +352,6 @@ class TokenTally:
             self._prices[key] = tokens(self._renderer.line(candidate))
         new = sum(_tokens(text) for place, text in above if place not in self._there)
         return self._prices[key] + new
-
-    def add(self, candidate: Candidate) -> None:
-        if self.budget is None:
-            return
-        self.total += self.price(candidate)
-        self._there.update(self._above(candidate))
 
     def _above(self, candidate: Candidate) -> dict[tuple[bool, str, str], str]:
         """Heading, year and day above a memory, as keys and texts."""

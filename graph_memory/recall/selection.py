@@ -162,7 +162,7 @@ class _Chooser:
         if is_there:
             dropped.append((candidate, Reason.DUPLICATE))
             return
-        if not self._tally.fits(shown):
+        if not self._tally.take(shown):
             dropped.append((candidate, Reason.BUDGET))
             return
         self._chosen[part] += not shown.bears
@@ -171,7 +171,6 @@ class _Chooser:
         if shown.position != NOWHERE:
             self._numbers.append(int(self._visible.numbers[shown.position]))
         self._texts[numbers].append(words)
-        self._tally.add(shown)
         self._selection.chosen.append(shown)
         if shown is not candidate:
             dropped.append((candidate, Reason.DUPLICATE))

@@ -93,9 +93,9 @@ class Watch:
             raise self._replaced("is another file")
         if found.st_size < self._least:
             raise self._replaced("was cut off")
-        (pages,) = db.execute("PRAGMA page_count").fetchone()
-        (size,) = db.execute("PRAGMA page_size").fetchone()
-        self._known, self._least = identity, min(found.st_size, pages * size)
+        query = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
+        (size,) = db.execute(query).fetchone()
+        self._known, self._least = identity, min(found.st_size, size)
 
     def shrunk(self) -> None:
         """Take note that the file may be smaller than it was, by our own doing."""

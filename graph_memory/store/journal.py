@@ -494,8 +494,7 @@ class Journal:
         quote = heard.quote
         to = (mail.addressee(db, session.circle, quote, account),) if quote else ()
         told = replace(message, to=to + message.to)
-        said, is_new, entered = mail.add(db, told, session, account)
-        self._events += [entered] if entered else []
+        said, is_new = mail.add(db, told, session, self._events.append, account)
         self._events += [said, *mail.confide(db, said, self._now())] if is_new else []
         return said
 

@@ -120,23 +120,25 @@ def insert(
 
 
 def add(
-    db: sqlite3.Connection, message: Message, session: Session, account: str = ""
-) -> tuple[Message, bool, Presence | None]:
-    """Store a message, unless it is there, and open its sender's presence in a group.
+    db: sqlite3.Connection, message: Message, session: Session, tell: Tell, account: str = ""
+) -> tuple[Message, bool]:
+    """Store a message, and open its sender's presence in a group.
 
     Args:
         account: See :class:`Turn`.
+
+    Returns:
+        It as it is stored, and whether it was not there before.
     """
     if message.ref:
         values = (message.session, message.sender, message.ref, account)
         if found := select_messages(db, SENT_AGAIN, values):
-            return found[0], False, None
-    presence = None
+            return found[0], False
     if not message.is_human:
         message = replace(message, text=redacted(message.text, _told(db, message)))
     if session.is_group and message.is_human:
-        presence = enter(db, Presence(session.circle, message.sender, message.at))
-    return insert(db, message, account=account), True, presence
+        enter(db, Presence(session.circle, message.sender, message.at), tell)
+    return insert(db, message, account=account), True
 
 
 def copied(db: sqlite3.Connection, message: Message, account: str) -> Message | None:
@@ -362,9 +364,7 @@ def testify(
 def _keep(
     db: sqlite3.Connection, message: Message, session: Session, at: float, tell: Tell
 ) -> Message:
-    stored, is_new, presence = add(db, message, session)
-    if presence:
-        tell(presence)
+    stored, is_new = add(db, message, session, tell)
     if not is_new:
         return stored
     stored = replace(stored, batch=open_batch(db, [stored], at))

@@ -23,17 +23,17 @@ def presences(db: sqlite3.Connection) -> list[Presence]:
     return [Presence(*row) for row in db.execute(query)]
 
 
-def enter(db: sqlite3.Connection, presence: Presence) -> Presence | None:
-    """Open an interval, unless the memory's own one is open; returns what it opened."""
+def enter(db: sqlite3.Connection, presence: Presence, tell: Tell) -> None:
+    """Open an interval, unless the memory's own one is open."""
     where = (presence.circle, presence.user)
     query = "SELECT 1 FROM presence WHERE circle = ? AND user = ? AND until IS NULL"
     if db.execute(f"{query} AND import = ''", where).fetchone():
-        return None
+        return
     db.execute(
         "INSERT OR REPLACE INTO presence (circle, user, since) VALUES (?, ?, ?)",
         (*where, presence.since),
     )
-    return presence
+    tell(presence)
 
 
 def leave(db: sqlite3.Connection, circle: str, user: str, at: float) -> list[Presence]:

@@ -5,6 +5,7 @@ import pytest
 
 from graph_memory.model import Message, asker_of
 from graph_memory.privacy.scope import Attendance, Policy, Sharing, view
+from graph_memory.recall import index as index_module
 from graph_memory.recall.documents import GrowableArray, VectorIndex
 from graph_memory.recall.index import Index
 from graph_memory.recall.lexical import InvertedIndex, NameIndex
@@ -156,8 +157,9 @@ def test_vectors_of_a_text_that_changed_meanwhile_are_dropped() -> None:
     assert index.vectors.count == 0
 
 
-def test_only_the_newest_messages_are_kept_and_those_facts_rest_on() -> None:
-    index = Index(max_messages=3)
+def test_only_the_newest_messages_are_kept_and_those_facts_rest_on(monkeypatch) -> None:
+    monkeypatch.setattr(index_module, "MAX_MESSAGES", 3)
+    index = Index()
     index.put(HOME)
     index.put_message(message(1, "我对花生过敏"))
     index.put(fact(HOME, ME, entity("花生"), "张三对花生过敏", evidence=(1,)))

@@ -5,7 +5,7 @@ import pytest
 
 from graph_memory.model import GAP, Message, asker_of
 from graph_memory.recall import query, ranking, selection
-from graph_memory.recall.documents import Documents, document
+from graph_memory.recall.documents import Document, Documents
 from tests.makers import T0, entity, fact, group, private, user
 
 from .conftest import Memory
@@ -170,7 +170,7 @@ def test_the_questions_of_a_message_take_turns() -> None:
 
 
 def candidate(position: int) -> ranking.Candidate:
-    said = document(fact(HOME, ME, entity("猫"), "张三有只猫"))
+    said = Document.of(fact(HOME, ME, entity("猫"), "张三有只猫"))
     return ranking.Candidate(position, said, 0, 1.0, 1.0, False, ())
 
 

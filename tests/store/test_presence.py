@@ -40,7 +40,7 @@ class World:
                 getattr(self, what)(by, float(since), None if until < 0 else float(until))
 
     def say(self, *_: object) -> None:
-        mail.add(self.db, message(CLUB, ZHANG, "在", self.clock), CLUB)
+        mail.add(self.db, message(CLUB, ZHANG, "在", self.clock), CLUB, lambda _: None)
         self.heard.add(self.clock)
 
     def leave(self, *_: object) -> None:
