@@ -6,6 +6,7 @@ Names of tables and columns are the only text that is ever formatted into Cypher
 
 from __future__ import annotations
 
+import csv
 import glob
 import json
 import math
@@ -19,7 +20,7 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
-from typing import IO, Any, Final, TypeVar
+from typing import Any, Final, TypeVar
 
 try:
     import kuzu
@@ -327,22 +328,23 @@ class _Spool(ExitStack):
         super().__init__()
         self._folder = folder
         self._null = secrets.token_hex(16)
-        self._files: dict[tuple[str, ...], IO[str]] = {}
+        self._tables: dict[tuple[str, ...], Any] = {}
 
     def write(self, table: tuple[str, ...], values: Iterable[Value]) -> None:
         """Add a record to a table: (its name, and the labels of both ends of an edge)."""
-        file = self._files.get(table)
-        if file is None:
-            opened = self._path(table).open("w", encoding="utf-8", newline="")
-            file = self._files[table] = self.enter_context(opened)
-        file.write(",".join(map(_cell, values)) + "\n")
+        writer = self._tables.get(table)
+        if writer is None:
+            file = self.enter_context(self._path(table).open("w", encoding="utf-8", newline=""))
+            writer = csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_STRINGS)
+            self._tables[table] = writer
+        writer.writerow(values)
 
     def _path(self, table: tuple[str, ...]) -> Path:
         return self._folder / f"{'-'.join(table)}.csv"
 
     def load(self, database: Database, stop: threading.Event) -> None:
         """COPY everything, nodes first. The files must be closed."""
-        for table in sorted(self._files, key=len):
+        for table in sorted(self._tables, key=len):
             if stop.is_set():
                 raise Stopped
             # parallel=false: the parallel reader cannot have line ends inside a text.
@@ -356,9 +358,3 @@ class _Spool(ExitStack):
             path = re.sub(r"[\[\]*?]", r"[\g<0>]", self._path(table).as_posix())
             path = path.replace("\\", "\\\\").replace("'", "\\'")
             database.run(f"COPY {table[0]} FROM '{path}' ({options})")
-
-
-def _cell(value: Value) -> str:
-    if isinstance(value, str):
-        return '"' + value.replace('"', '""') + '"'
-    return "" if value is None else repr(value)  # for numbers nothing reads as NULL
