@@ -21,7 +21,7 @@ from .index import Index
 from .lexical import search_terms
 from .query import Question, RecallOptions
 from .ranking import NOWHERE, Candidate, Ranking, SearchContext, rank
-from .render import Item, Renderer, wording
+from .render import Item, Renderer, TokenTally, wording
 from .selection import copies, select
 from .visible import VisibleSet
 from .weights import FEW, WEAK
@@ -84,7 +84,7 @@ def find(
         key=lambda c: (c.foreign, c.replaced is not None, -c.score, -c.document.at, c.document.key)
     )
     there = {each.document.key for each in some}
-    chosen = select(index, visible, ranking, question.said, options, renderer.tally(None)).chosen
+    chosen = select(index, visible, ranking, question.said, options, TokenTally(renderer)).chosen
     similar = [each for each in chosen if each.document.key not in there]
     size = len(terms(question.text))
     if size <= WORD:  # of which there is little evidence, and what stands beside has as much

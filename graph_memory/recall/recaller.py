@@ -27,7 +27,7 @@ from .keyword import SIMILAR, SearchResult, find, keywords
 from .lexical import forget
 from .query import Question, RecallOptions, compose, is_small_talk, split
 from .ranking import SIGNALS, Ranking, SearchContext, rank, reranked
-from .render import Item, Renderer, framed, is_told, preamble, wording
+from .render import Item, Renderer, TokenTally, framed, is_told, preamble, wording
 from .selection import Reason, Selection, select
 from .traces import Trace, TracedCandidate, TraceFile, Traces, reread
 from .visible import ViewCache, VisibleSet
@@ -109,7 +109,7 @@ def search(
     words = wording(question.said, context.language)
     renderer = Renderer(index, visible, question.asker, words, context.zone, context.now)
     lead = preamble([*options.lead, *options.records], words, options.budget)
-    tally = renderer.tally(options.budget, lead)
+    tally = TokenTally(renderer, options.budget, lead)
     selection = select(index, visible, ranking, question.said, options, tally)
     if not selection.chosen:
         lead = preamble(options.lead, words, options.budget)

@@ -138,7 +138,7 @@ class Renderer:
         self.index = index
         self.visible = visible
         self.asker = asker
-        self._words = words
+        self.words = words
         self._zone = zone
         self._dates: dict[tuple[float, str], str] = {}
         self._names: dict[tuple[str, str], str] = {}
@@ -168,13 +168,13 @@ class Renderer:
         if not alone and text.endswith(("。", ".")) and not text.endswith(".."):
             text = text[:-1]  # in a list nobody misses the full stop
         notes = self._notes(candidate)
-        about = f"〔{self._words['joint'].join(notes)}〕" if notes else ""
+        about = f"〔{self.words['joint'].join(notes)}〕" if notes else ""
         who = self.who(source, alone=alone)
-        return self._words["line"].format(who=who, notes=about, text=without_name(text, who))
+        return self.words["line"].format(who=who, notes=about, text=without_name(text, who))
 
     def _notes(self, candidate: Candidate) -> list[str]:
         """Whether and when it was true, where it was said."""
-        source, words, newer = candidate.document.source, self._words, candidate.replaced
+        source, words, newer = candidate.document.source, self.words, candidate.replaced
         notes: list[str] = []
         if isinstance(source, Fact):
             notes += self._standing(source, newer)
@@ -212,7 +212,7 @@ class Renderer:
         return False
 
     def _standing(self, fact: Fact, newer: Fact | None) -> list[str]:
-        words, ended, vague = self._words, fact.valid_to, ""
+        words, ended, vague = self.words, fact.valid_to, ""
         notes = [words["hearsay"]] if fact.hearsay else []
         if fact.confidential:
             notes.append(words["confidential"])
@@ -240,8 +240,8 @@ class Renderer:
     def who(self, source: Source, *, alone: bool = True) -> str:
         """Who said a memory, and of a fact whether of themselves."""
         if isinstance(source, Episode):
-            return self._words["summary"]
-        own, words = self.asker.accounts, self._words
+            return self.words["summary"]
+        own, words = self.asker.accounts, self.words
         speaker = source.sender if isinstance(source, Message) else source.speaker
         name = self._called(speaker, source.name if isinstance(source, Message) else "")
         if speaker in own and not self.asker.is_group and (not alone or name == words["nobody"]):
@@ -262,14 +262,14 @@ class Renderer:
     def _called(self, user: str, name: str = "") -> str:
         """Name of a user (by default the last one), with a mark if there are namesakes."""
         if user == BOT:
-            return self._words["bot"]
+            return self.words["bot"]
         if (user, name) not in self._names:
             views = self.visible.views
             shown = clean_name(name) or self._any_name(user)
             others = self.index.bearers(shown, views) - {user} if shown else set()
             if user in self.asker.accounts:
                 others -= self.asker.accounts
-            self._names[user, name] = told_apart(shown, user, others) or self._words["nobody"]
+            self._names[user, name] = told_apart(shown, user, others) or self.words["nobody"]
         return self._names[user, name]
 
     def _any_name(self, user: str) -> str:
@@ -293,46 +293,41 @@ class Renderer:
         about = source.layer is Layer.KNOWS and source.subject in self.asker.accounts
         return BlockPart.SPEAKER if about else BlockPart.RELATED
 
-    def ordered(self, chosen: list[Candidate]) -> list[Candidate]:
-        """Candidates in the order of the block: not by score, for prompt caches."""
-        return sorted(
-            chosen, key=lambda c: (c.foreign, self.group(c), c.document.at, c.document.key)
-        )
-
     def heading(self, candidate: Candidate) -> str:
-        return f"{self._words[self.group(candidate).name.lower()]}:"
+        return f"{self.words[self.group(candidate).name.lower()]}:"
 
     def block(self, chosen: list[Candidate], lead: Sequence[str] = ()) -> str:
         """The block, ``lead`` first; empty without lines."""
-        lines = list(lead)
-        part: tuple[bool, BlockPart] | None = None
-        day = ""
-        for candidate in self.ordered(chosen):
-            if (candidate.foreign, self.group(candidate)) != part:
-                part, day = (candidate.foreign, self.group(candidate)), ""
-                lines.append(self.heading(candidate))
+
+        def order(c: Candidate) -> tuple[bool, BlockPart, float, str]:
+            return c.foreign, self.group(c), c.document.at, c.document.key
+
+        lines, part, day = list(lead), (False, ""), ""
+        for candidate in sorted(chosen, key=order):  # not by score, for prompt caches
+            if (here := (candidate.foreign, self.heading(candidate))) != part:
+                part, day = here, ""
+                lines.append(part[1])
             if (date := self.date(candidate.document.at)) != day:
                 lines.append(date[5:] if day[:4] == date[:4] else date)
                 day = date
             lines.append(self.line(candidate))
-        return framed(lines, self._words)
-
-    def tally(self, budget: int | None, lead: Sequence[str] = ()) -> TokenTally:
-        return TokenTally(self, budget, _frame(self._words) + sum(map(tokens, lead)))
+        return framed(lines, self.words)
 
 
 class TokenTally:
     """Tokens of a block as memories are added, at most a little too many.
 
-    ``budget`` is ``None`` for any number.
+    ``budget`` is ``None`` for any number; ``lead`` comes before the memories.
     """
 
-    def __init__(self, renderer: Renderer, budget: int | None, total: int) -> None:
+    def __init__(
+        self, renderer: Renderer, budget: int | None = None, lead: Sequence[str] = ()
+    ) -> None:
         self._renderer = renderer
         self._prices: dict[str, int] = {}  # of memories below their dates
         self._there: set[tuple[bool, str, str]] = set()  # headings, years and days
         self.budget = budget
-        self.total = total
+        self.total = _frame(renderer.words) + sum(map(tokens, lead))
 
     def take(self, candidate: Candidate) -> bool:
         """Count a memory, if it fits."""

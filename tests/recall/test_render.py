@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from graph_memory.model import asker_of
 from graph_memory.privacy.scope import Attendance, Policy, view
 from graph_memory.recall.index import Index
-from graph_memory.recall.render import CLOSE, EN, OPEN, ZH, Renderer, wording
+from graph_memory.recall.render import CLOSE, EN, OPEN, ZH, Renderer, TokenTally, wording
 from graph_memory.text import fenced, tokens
 from tests.makers import T0, entity, fact, group, message, name, private, user
 
@@ -82,7 +82,7 @@ def test_the_cost_of_a_block_is_what_its_text_costs(said: list[tuple[int, str]])
     renderer = Renderer(index, sight, asker, ZH, UTC, T0)
     chosen = candidates(index, sight)
     block = renderer.block(chosen)
-    tally = renderer.tally(10_000)
+    tally = TokenTally(renderer, 10_000)
     for candidate in chosen:
         assert tally.take(candidate)
     assert tokens(block) <= tally.total <= tokens(block) + 2 or not chosen
