@@ -97,6 +97,7 @@ class Called:
         here: Whether it is known in the Session that was asked about.
         places, newest: Where it was, and what was said last about it, if it is to be told from
             its namesakes.
+        type: The kind of an entity that it was taken for last; empty if that is not asked.
     """
 
     node: str
@@ -105,6 +106,7 @@ class Called:
     here: bool = False
     places: tuple[Whereabouts, ...] = ()
     newest: str = ""
+    type: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -408,7 +410,6 @@ class Library(Part):
         names = [name for each in nodes for name in rows.find(Name, a=each)]
         names.sort(key=lambda name: name.order, reverse=True)
         mentions = [each for one in nodes for each in rows.find(Mention, a=one)]
-        newest = max(mentions, key=lambda mention: (mention.last_at, mention.id), default=None)
         accounts = set() if is_thing else identities.accounts(node) - {node}
         others = [each for each in nodes if each != node]
         about = {each: queries.known_of(db, [each])[0] for each in (*others, *accounts)}
@@ -418,7 +419,7 @@ class Library(Part):
         return EntityView(
             node,
             names[0].text if names else node,
-            newest.type if newest else "" if is_thing else "user",
+            _type(mentions) if is_thing else "user",
             [(name, there[name.session]) for name in names],
             [Called(each, rows.called(each) or each, about[each]) for each in others],
             [Called(each, rows.called(each) or each, about[each]) for each in sorted(accounts)],
@@ -778,8 +779,14 @@ def _cards(db: sqlite3.Connection, nodes: Iterable[str]) -> list[Called]:
         facts, newest = queries.known_of(db, one)
         mentions = [each for every in one for each in rows.find(Mention, a=every)]
         name, places = rows.called(*one) or node, tuple(_places(rows, one, mentions))
-        found.append(Called(node, name, facts, places=places, newest=newest))
+        found.append(Called(node, name, facts, False, places, newest, _type(mentions)))
     return found
+
+
+def _type(mentions: Iterable[Mention]) -> str:
+    """The kind that an entity was taken for last; empty if it was never mentioned."""
+    last = max(mentions, key=lambda mention: (mention.last_at, mention.id), default=None)
+    return last.type if last else ""
 
 
 def _places(rows: Rows, nodes: Iterable[str], mentions: Iterable[Mention]) -> list[Whereabouts]:

@@ -2,6 +2,7 @@
 
 import asyncio
 import itertools
+import json
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -311,13 +312,31 @@ MOVED = """async () => {
 }"""
 
 
-async def test_five_thousand_nodes_move_smoothly(visit: Opener) -> None:
-    seen = await visit()
+OPENED = """() => new Promise((done) => {
+  const look = () => {
+    if ("ready" in document.getElementById("graph").dataset) done(performance.now());
+    else requestAnimationFrame(look);
+  };
+  look();
+})"""
+"""Milliseconds from the press that leads here until the picture is drawn."""
+
+
+async def test_five_thousand_nodes_are_there_in_two_seconds_and_move_smoothly(
+    visit: Opener,
+) -> None:
+    seen = await visit(late=False)
     await seen.log_in()
+    body = json.dumps(crowd(5_000, 20_000))
     await seen.page.route(
-        "**/api/v1/graph/map*", lambda route: route.fulfill(json=crowd(5_000, 20_000))
+        "**/api/v1/graph/map*",
+        lambda route: route.fulfill(body=body, content_type="application/json"),
     )
-    await seen.graph()
+    opened: list[float] = []
+    while min(opened, default=9_999) > 2_000 and len(opened) < 8:
+        await seen.page.goto(f"{seen.base}/graph", wait_until="commit")
+        opened.append(await seen.page.evaluate(OPENED))
+    assert min(opened) <= 2_000, opened
     assert await seen.page.get_attribute("#picture", "data-nodes") == "5000"
     rates: list[float] = []
     while max(rates, default=0) < 30 and len(rates) < 12:  # others may be at work on this machine

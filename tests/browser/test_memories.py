@@ -1,6 +1,7 @@
 """The table of memories by keyboard alone, many at once, and as cards on a phone."""
 
 import re
+from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
@@ -246,6 +247,40 @@ async def test_all_that_was_found_is_selected_by_keyboard_and_archived(visit: Op
     await page.locator("#pick-3").uncheck()  # one less is not every one
     await expect(every).to_be_hidden()
     await expect(page.locator(".bulk-count")).to_have_text("已选 49 条")
+
+
+@pytest.mark.parametrize(("language", "width"), [("zh", 1280), ("en", 360)])
+async def test_what_is_selected_takes_another_relation_and_is_taken_out(
+    visit: Opener, service: MemoryService, language: str, width: int
+) -> None:
+    seen = await visit(width, "dark", language, at="/memories?q=静电容")
+    page, keyboard = seen.page, seen.page.keyboard
+    words = {
+        "zh": ("改成哪种关系", "擅长", "改成另一种关系", "已导出"),
+        "en": ("Which relation", "skilled", "another relation now", "download the file"),
+    }
+    label, relation, done, exported = words[language]
+    old = await page.locator(".memories .predicate").first.inner_text()
+    await page.locator(".memories [name=id]").first.check()
+    await page.locator(".bulk-bar [value=relate]").click()
+    field = page.locator("input[role=combobox]")
+    await expect(field).to_have_accessible_name(label)
+    await field.fill(relation)
+    await keyboard.press("Enter")
+    await keyboard.press("Tab")
+    await page.locator("[name=confirm]").press("Enter")
+    await page.get_by_text(done).wait_for()
+    await expect(page.locator(".memories .predicate", has_text=relation)).to_have_count(1)
+    await page.locator(".done button").click()
+    await expect(page.locator(".memories .predicate")).to_have_text([old])
+    await page.locator(".memories [name=id]").first.check()
+    await page.locator(".bulk-bar [value=export]").click()
+    await page.get_by_text(exported).first.wait_for()
+    async with page.expect_download() as begun:
+        await page.locator("a[download]").first.click()
+    kept = await begun.value
+    assert kept.suggested_filename.startswith("facts-")
+    assert "静电容" in Path(await kept.path()).read_text("utf-8")
 
 
 async def test_a_menu_opens_one_at_a_time_and_closes_again(visit: Opener) -> None:

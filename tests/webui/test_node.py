@@ -1,7 +1,7 @@
 """A person's or a thing's own page: names, times, what is one with it."""
 
 import asyncio
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import httpx
 import pytest
@@ -130,6 +130,17 @@ async def test_who_does_not_wait_for_it_reads_later_that_somebody_was_forgotten(
         await see(owner, "/node", 404, id=LI)
 
 
+async def test_of_a_hub_the_newest_facts_are_drawn_and_the_rest_is_a_press_away(owner, service):
+    (hub, *_) = (await service.library.overview()).people
+    portrait = await service.library.node(hub.node)
+    page = await see(owner, "/node", id=hub.node)
+    drawn = page.all("a", **{"class": "thread-link"})
+    assert len(portrait.threads) > 100 > 0
+    assert 100 <= len(drawn) <= 200
+    assert f"一共 {portrait.total} 条事实" in page.text
+    assert page.all("a", href=f"/memories?{urlencode({'node': hub.node})}")
+
+
 async def test_who_is_forgotten_has_linked_accounts_that_stay(owner, service):
     change = await service.identity_edits.link(LI, HONG, "owner")
     assert f"关联的账号（{HONG}）不会删除" in (await see(owner, "/node/forget", id=LI)).text
@@ -139,6 +150,7 @@ async def test_who_is_forgotten_has_linked_accounts_that_stay(owner, service):
 async def test_merging_is_shown_first_and_can_be_undone(owner, service):
     one, other = await entity(service, "晨光设计"), await entity(service, "星河科技")
     chosen = await see(owner, "/node/merge", id=one, q="星河")
+    assert "组织 · " in chosen.text, "what may be meant is told by its kind"
     (link,) = [tag["href"] for tag in chosen.all("a") if "into=" in tag["href"]]
     before = await service.journal.last_change()
     asked = await see(owner, link)
