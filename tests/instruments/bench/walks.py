@@ -92,6 +92,7 @@ async def measure_walks() -> dict[str, Walk]:
         async with living(
             Path(directory), Settings(local_embedding_model="none", recall_deadline=10_000)
         ) as world:
+            await world.memory.upkeep.close()  # which looks around when a slow machine gets here
             world.memory.recall.use(HashEmbedder())
             chat = _Chat(world)
             for round in ("warming", "counted"):
