@@ -227,7 +227,9 @@ class ViewAs(Part):
 
 
 def _arrange(ranked: Sequence[tuple[Fact, Rank]], barrier: BarrierOf, at: float) -> Outlook:
-    ranked = sorted(ranked, key=lambda each: (-each[0].recorded_at, each[0].id))
+    # The newest first, by id where they are as new: two sorts by one value each are quicker.
+    ranked = sorted(ranked, key=lambda each: each[0].id)
+    ranked.sort(key=lambda each: each[0].recorded_at, reverse=True)
     shown = {fact.id: rank for fact, rank in ranked if rank is not Rank.HIDDEN}
     seen = [
         Sighting(fact, standing, shown[fact.id] is Rank.FOREIGN)
@@ -238,8 +240,8 @@ def _arrange(ranked: Sequence[tuple[Fact, Rank]], barrier: BarrierOf, at: float)
         for fact, rank in ranked
         if rank is Rank.HIDDEN and fact.recorded_at <= at and (found := barrier(fact))
     ]
-    unknown = sum(fact.recorded_at > at for fact, _ in ranked)
-    since = min((fact.recorded_at for fact, _ in ranked), default=at)
+    unknown = next((n for n, (fact, _) in enumerate(ranked) if fact.recorded_at <= at), len(ranked))
+    since = ranked[-1][0].recorded_at if ranked else at
     return Outlook(seen, hidden, unknown, since)
 
 
