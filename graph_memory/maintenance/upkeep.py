@@ -112,13 +112,12 @@ class Upkeep(Part):
 
     async def _quiet(self) -> None:
         """Return once nobody chats, after :data:`LONGEST` seconds at the latest."""
-        latest = time.monotonic() + LONGEST
-        await asyncio.sleep(0)
-        while (left := self._busy_for(latest)) > 0:  # noqa: ASYNC110 - silence is no event
+        latest, left = time.monotonic() + LONGEST, 0.0
+        while True:
             await asyncio.sleep(left)
-
-    def _busy_for(self, latest: float) -> float:
-        return min(self._journal.heard_at + QUIET, latest) - time.monotonic()
+            left = min(self._journal.heard_at + QUIET, latest) - time.monotonic()
+            if left <= 0:
+                return
 
     def look_again(self) -> None:
         """The settings have changed."""
