@@ -156,7 +156,7 @@ class MemoryService:
     async def _start(self, stack: contextlib.AsyncExitStack) -> None:
         """Start every part; they are closed in the reverse order."""
         self.journal.listen(self._on_event, Change, Presence, PresenceReset, Erased)
-        self.journal.listen(self.recall.on_event)
+        self.recall.follow()
         self.journal.listen(self.graph.outdate, Change)
         await self.journal.begin()
         await self.instances.load()

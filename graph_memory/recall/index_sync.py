@@ -101,7 +101,7 @@ class IndexSync:
         """Begin to build and follow."""
         self._following.start()
 
-    def take(self, steps: Iterable[Step]) -> None:
+    def take(self, *steps: Step) -> None:
         """Follow what happened, in its turn."""
         if len(self._steps) >= MAX_STEPS:
             logger.warning("recall is %d steps behind and builds its index anew", MAX_STEPS)

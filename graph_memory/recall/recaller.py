@@ -16,9 +16,8 @@ from ..context import Context
 from ..errors import ClosedError, EmbeddingError, ExtractionError, RerankError, brief
 from ..inference.breaker import Breaker, RefusedError
 from ..inference.ports import Embedder, LanguageModel, Reranker, Vectors
-from ..model import Asker, Change, Elsewhere, Erased, Fact, Message, Session
+from ..model import Asker, Change, Erased, Fact, Message, Presence, PresenceReset, Session
 from ..privacy.scope import OPEN, View
-from ..store import Event
 from ..supervisor import LogOnce
 from .documents import Source
 from .index import Index
@@ -256,22 +255,23 @@ class Recaller:
         self._embedder = embedder
         self._sync.use(embedder)
 
-    def on_event(self, event: Event) -> None:
-        """Follow the journal."""
-        if isinstance(event, Message):
-            self._sync.take((event,))
-            return
-        if isinstance(event, Elsewhere):
-            return
-        self._views.follow(event)
-        if isinstance(event, Change):
-            self._sync.take(event.ops)
-            if any(op.after is None for op in event.ops):
-                self._file.follow(event)
-        elif isinstance(event, Erased):
-            self._sync.take(event.messages)
-            forget()
-            self._file.follow(event)
+    def follow(self) -> None:
+        """Follow the journal from now on."""
+        listen = self._context.journal.listen
+        listen(self._views.follow, Change, Presence, PresenceReset, Erased)
+        listen(self._sync.take, Message)
+        listen(self._on_change, Change)
+        listen(self._on_erased, Erased)
+
+    def _on_change(self, change: Change) -> None:
+        self._sync.take(*change.ops)
+        if any(op.after is None for op in change.ops):
+            self._file.follow(change)
+
+    def _on_erased(self, erased: Erased) -> None:
+        self._sync.take(*erased.messages)
+        forget()
+        self._file.follow(erased)
 
     def visible(self, asker: Asker) -> Mapping[str, View]:
         """What an asker may see, by Session id."""

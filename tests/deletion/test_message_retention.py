@@ -162,7 +162,7 @@ async def test_what_falls_into_a_span_but_was_said_at_another_time_is_not_told_b
 
 async def test_many_go_in_slices_and_recall_follows(world):
     recaller = Recaller(context(world.journal, zone=CHINA, now=world.clock))
-    world.journal.listen(recaller.on_event)
+    recaller.follow()
     await recaller.start()
     count = 2 * SLICE + 5
     for number in range(count):

@@ -36,7 +36,7 @@ class Memory:
             now=lambda: self.now,
         )
         self.recaller = Recaller(context)
-        self.journal.listen(self.recaller.on_event)
+        self.recaller.follow()
         await self.recaller.start()
         if self.embedder:
             self.recaller.use(self.embedder)

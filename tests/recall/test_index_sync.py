@@ -26,7 +26,7 @@ async def test_more_events_than_it_holds_are_read_from_the_journal(memory, monke
     steps = recaller._sync._steps
     newest = (await memory.journal.newest_messages(1))[0]
     for _ in range(25):
-        recaller.on_event(newest)  # all at once
+        recaller._sync.take(newest)  # all at once
         assert len(steps) <= 10
     assert sum("builds its index anew" in m for m in caplog.messages) >= 1
     await asyncio.wait_for(recaller.settle(), 20)
@@ -191,7 +191,7 @@ async def test_what_is_about_much_is_entered_in_pieces(memory, monkeypatch):
         index, "enter", lambda self, steps: (entered.append(len(steps)), enter(self, steps))[1]
     )
     gone = [message.id for message in await memory.journal.newest_messages(200)]
-    recaller.on_event(Erased(tuple(gone)))
+    recaller._on_erased(Erased(tuple(gone)))
     await memory.journal.commit(
         lambda _: Draft("owner", "forget", drop=[(Fact.kind, each.id) for each in facts])
     )

@@ -56,7 +56,7 @@ async def test_group_memory_reaches_only_those_who_were_there(memory: Memory) ->
     assert "三号楼" in texts(await memory.ask(HOME, "考场在哪一号楼"))
     assert (await memory.ask(HOME, "期末考试定在几月")).items == ()
     assert "六月十八" in texts(await memory.ask(OTHER, "期末考试定在几月"))
-    recaller.on_event(Presence(CLASS.circle, ZHANG, T0 + 60, T0 + 61))
+    recaller._views.follow(Presence(CLASS.circle, ZHANG, T0 + 60, T0 + 61))
     assert (await memory.ask(HOME, "考场在哪一号楼")).items == ()
 
 

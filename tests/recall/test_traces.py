@@ -139,7 +139,7 @@ async def test_figures_stay_when_messages_are_thinned_out(tmp_path: Path) -> Non
         assert "莫干山" in found.trace.block
         await world.learn(answer(said("U1", "other", "露营", "张三去露营", 1)))
         event = traces.Erased((old.id,), is_aged=True)
-        world.memory.recall.on_event(event)
+        world.memory.recall._on_erased(event)
         await world.memory.settle()
         (trace,) = world.memory.recall.traces.recent()
         left = await world.memory.recall.retrace(trace)

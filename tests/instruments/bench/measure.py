@@ -58,7 +58,7 @@ async def _fill(path: Path, items: int, width: int) -> Figures:
     journal = await Journal.open(path)
     embedder = CachedEmbedder(RandomEmbedder(width), journal)
     async with _recaller(journal, ALL) as recaller:
-        journal.listen(recaller.on_event)
+        recaller.follow()
         started = time.perf_counter()
         stored = [await journal.append(m, s) for s, m in work.messages()]
         for some in batched(work.facts(stored), 100):
@@ -98,7 +98,7 @@ async def _ask(path: Path, items: int, width: int, questions: int) -> Figures:
             scoped.use(embedder)
             await scoped.settle()
             found |= await _compare(everything, scoped, plain, asked, width)
-        journal.listen(everything.on_event)
+        everything.follow()
         found["busy"] = await _while_busy(journal, everything, asked)
     await embedder.close()
     await journal.close()

@@ -125,7 +125,7 @@ class Precision:
         latest = max(_when(each["updated_at"]) for each in self._beliefs)
         settings = Settings(recall_deadline=10_000)
         recaller = Recaller(context(self._journal, settings, now=lambda: latest))
-        self._journal.listen(recaller.on_event)
+        recaller.follow()
         await recaller.start()
         report = Precise()
         try:

@@ -175,7 +175,7 @@ class Trial:
         )
         settings = Settings(recall_deadline=10_000)
         recaller = Recaller(context(self._journal, settings, now=lambda: newest))
-        self._journal.listen(recaller.on_event)
+        recaller.follow()
         await recaller.start()
         try:
             yield recaller

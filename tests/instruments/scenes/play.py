@@ -28,7 +28,7 @@ from graph_memory.model import (
 from graph_memory.privacy.scope import Attendance
 from graph_memory.recall import Recall, Recaller
 from graph_memory.settings import Settings
-from graph_memory.store import Event, Journal
+from graph_memory.store import Journal
 from tests.makers import CHINA, context
 
 from .stage import BOT, Ask, Label, Leave, Pause, Remember, Resume, Scene, Shown, Sitting
@@ -144,7 +144,8 @@ class Theatre:
         clock = [moment("2026-01-01 00:00")]
         journal = await Journal.open(directory / "journal.sqlite3", lambda: clock[0])
         theatre = cls(scene, journal, clock, model)
-        journal.listen(theatre._on_event)
+        journal.listen(theatre._attendance.add, Presence)
+        theatre._recall.follow()
         await theatre._recall.start()
         await theatre._learning.start()
         try:
@@ -153,11 +154,6 @@ class Theatre:
             await theatre._learning.close()
             await theatre._recall.close()
             await journal.close()
-
-    def _on_event(self, event: Event) -> None:
-        if isinstance(event, Presence):
-            self._attendance.add(event)
-        self._recall.on_event(event)
 
     async def play(self) -> None:
         """Everything that happens in the scene.
