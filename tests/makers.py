@@ -32,7 +32,7 @@ from graph_memory.model import (
 from graph_memory.privacy.scope import Attendance
 from graph_memory.retention import initial_half_life
 from graph_memory.settings import Settings
-from graph_memory.store import Draft, Journal, queries, rows
+from graph_memory.store import Draft, Journal, Rows, queries, rows
 from graph_memory.text import normalise
 
 T = TypeVar("T")
@@ -119,6 +119,11 @@ class PromptUpkeep(Upkeep):
 
     async def _quiet(self) -> None:
         await asyncio.sleep(0)
+
+
+def claim_all(_rows: Rows, _session: Session, waiting: list[Message]) -> tuple[int, Draft]:
+    """Plan of a claim that takes all and writes nothing."""
+    return len(waiting), Draft("chat", "episode")
 
 
 async def put(journal: Journal, *rows: Row, drop: Iterable[Row] = ()) -> Change | None:

@@ -263,33 +263,45 @@ def _seen(row: S, at: float, **more: Any) -> S:
     return replace(row, first_at=min(row.first_at, at), last_at=max(row.last_at, at), **more)
 
 
-def cutter(
-    session: Session, last: Episode | None, newest: int | None, zone: tzinfo
-) -> Callable[[list[Message]], int]:
-    """How many of a Session's buffered messages make the next batch.
+def claimer(
+    zone: tzinfo, newest: int | None = None
+) -> Callable[[Rows, Session, list[Message]], tuple[int, Draft]]:
+    """What a claim takes of a Session's buffered messages, and what it writes.
+
+    Args:
+        newest: Id of the newest message that may be taken; ``None`` takes all.
+    """
+
+    def claim(rows: Rows, session: Session, waiting: list[Message]) -> tuple[int, Draft]:
+        last = rows.episode(session.id)
+        free = [m for m in waiting if newest is None or m.id <= newest]
+        taken = free[: batch_size(session, last, free, zone)]
+        return len(taken), _claimed(rows, session, last, taken, zone)
+
+    return claim
+
+
+def batch_size(
+    session: Session, last: Episode | None, waiting: Iterable[Message], zone: tzinfo
+) -> int:
+    """How many of some buffered messages make the next batch.
 
     It is of one episode, or of several of few messages.
 
     Args:
         last: The Session's latest episode, which the messages may continue.
-        newest: Id of the newest message that may be taken; ``None`` takes all.
     """
-
-    def cut(waiting: list[Message]) -> int:
-        free = [m for m in waiting if newest is None or m.id <= newest]
-        taken = spent = 0
-        episode = last
-        for message in free:
-            spent += tokens(message.text)
-            following = _episode(episode, "", message, zone)
-            is_other = episode is not None and following.id != episode.id
-            if taken and (spent > MAX_TOKENS or (is_other and taken >= few(session))):
-                break
-            episode = following
-            taken += 1
-        return taken
-
-    return cut
+    taken = spent = 0
+    episode = last
+    for message in waiting:
+        spent += tokens(message.text)
+        following = _episode(episode, "", message, zone)
+        is_other = episode is not None and following.id != episode.id
+        if taken and (spent > MAX_TOKENS or (is_other and taken >= few(session))):
+            break
+        episode = following
+        taken += 1
+    return taken
 
 
 def _extends(last: Episode, message: Message, zone: tzinfo) -> bool:
@@ -312,29 +324,23 @@ def upcoming(
     return list(found.values())
 
 
-def claim_writer(
-    last: Episode | None, zone: tzinfo
-) -> Callable[[Rows, Session, list[Message]], Draft]:
+def _claimed(
+    rows: Rows, session: Session, last: Episode | None, taken: list[Message], zone: tzinfo
+) -> Draft:
     """The rows of people and of the episodes that a claim writes."""
-
-    def draft(rows: Rows, session: Session, taken: list[Message]) -> Draft:
-        # Read again: forgetting may have removed the episode since it was looked up.
-        standing = rows.get(Episode, last.id) if last else None
-        changes = ChangeBuilder(rows)
-        for episode in upcoming(standing, session.id, taken, zone):
-            changes.put(episode)
-        for message in taken:
-            if message.is_human:
-                sender, at = message.sender, message.at
-                changes.put(User(sender))
-                id = stable_id("p", session.id, sender)
-                found = changes.get(Participation, id)
-                found = found or Participation(id, session.id, sender, at, at, 0)
-                changes.put(_seen(found, at, messages=found.messages + 1))
-                changes.name(session.id, sender, message.name, at)
-        return changes.draft("chat", "episode")
-
-    return draft
+    changes = ChangeBuilder(rows)
+    for episode in upcoming(last, session.id, taken, zone):
+        changes.put(episode)
+    for message in taken:
+        if message.is_human:
+            sender, at = message.sender, message.at
+            changes.put(User(sender))
+            id = stable_id("p", session.id, sender)
+            found = changes.get(Participation, id)
+            found = found or Participation(id, session.id, sender, at, at, 0)
+            changes.put(_seen(found, at, messages=found.messages + 1))
+            changes.name(session.id, sender, message.name, at)
+    return changes.draft("chat", "episode")
 
 
 def _episode(last: Episode | None, session: str, message: Message, zone: tzinfo) -> Episode:

@@ -46,7 +46,7 @@ from ..store import QueuedBatch
 from ..store.pauses import Pauses
 from ..supervisor import LogOnce, Supervisor
 from ..text import clean, clean_name
-from .batching import Buffers, claim_writer, cutter, requests, without_request
+from .batching import Buffers, claimer, requests, without_request
 from .extractor import Besides, Extractor, Likeness
 from .prompt import Extend
 
@@ -398,12 +398,8 @@ class Learning(Part):
             held: The messages, in order.
             attempts: If given, each batch is tried at once, and whether that learned it added.
         """
-        zone, place = self._context.zone, self._buffers.session(session)
         while held:
-            last = await self._journal.read(lambda rows: rows.episode(session))
-            writer = claim_writer(last, zone)
-            cut = cutter(place, last, held[-1], zone)
-            claimed = await self._journal.claim(session, cut, writer)
+            claimed = await self._journal.claim(session, claimer(self._context.zone, held[-1]))
             if claimed is None:
                 break
             self._buffers.drop(m.id for m in claimed[0].messages)

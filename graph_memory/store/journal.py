@@ -549,24 +549,23 @@ class Journal:
     async def claim(
         self,
         session: str,
-        cut: Callable[[list[Message]], int],
-        record: Callable[[Rows, Session, list[Message]], Draft],
+        plan: Callable[[Rows, Session, list[Message]], tuple[int, Draft]],
     ) -> tuple[Batch, Change | None] | None:
         """Make a batch of a Session's oldest buffered messages, if there are any.
 
         Args:
-            cut: How many of the buffered messages belong to the batch.
-            record: What the claim itself writes (people, episode), in the same transaction.
+            plan: How many of the buffered messages belong to the batch, and what the claim itself
+                writes (people, episode), in the same transaction.
         """
 
         def work(db: sqlite3.Connection) -> tuple[Batch, Change | None] | None:
             waiting = mail.pending(db, session)
             owner = Rows(db).get(Session, session)
-            taken = waiting[: cut(waiting)] if waiting else []
-            if not taken or owner is None:
+            count, draft = plan(Rows(db), owner, waiting) if owner and waiting else (0, None)
+            if not count:
                 return None
-            change = self._write(db, record(Rows(db), owner, taken))
-            return mail.read_batch(db, mail.open_batch(db, taken, self._now())), change
+            change = self._write(db, draft)
+            return mail.read_batch(db, mail.open_batch(db, waiting[:count], self._now())), change
 
         return await self._transact(work)
 

@@ -18,11 +18,10 @@ from pathlib import Path
 
 from ..deletion import Tombstones, forget_me, retraction
 from ..errors import FormatError
-from ..learning.batching import claim_writer, cutter
+from ..learning.batching import claimer
 from ..model import (
     BOT,
     NOBODY,
-    Episode,
     Erased,
     Message,
     Presence,
@@ -369,7 +368,6 @@ class Intake:
 
     def _cut(self, session: Session) -> None:
         """Let batches claim the lines of a Session, by the rules of what is heard."""
-        last: Episode | None = None
         after = 0
         query = (
             "SELECT id, session, sender, name, text, at, ref FROM message"
@@ -377,11 +375,10 @@ class Intake:
         )
         while page := self.db.execute(query, (session.id, after, _PAGE)).fetchall():
             waiting = [Message(*each) for each in page]
-            taken = waiting[: cutter(session, last, None, self._zone)(waiting)]
+            count, draft = claimer(self._zone)(Rows(self.db), session, waiting)
+            taken = waiting[:count]
             after = taken[-1].id
-            draft = claim_writer(last, self._zone)(Rows(self.db), session, taken)
             write(self.db, draft, taken[-1].at)
-            last = next(row for row in draft.put if isinstance(row, Episode))
             self._claim(session, taken)
 
     def _claim(self, session: Session, taken: list[Message]) -> None:

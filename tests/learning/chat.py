@@ -3,7 +3,7 @@
 from typing import Any, TypeVar
 
 from graph_memory.inference.ports import Answer
-from graph_memory.learning.batching import claim_writer, cutter
+from graph_memory.learning.batching import claimer
 from graph_memory.learning.parse import parse
 from graph_memory.learning.prompt import ContextBuilder, PromptContext
 from graph_memory.learning.resolver import resolve
@@ -77,10 +77,7 @@ class Chat:
         return said
 
     async def claim(self) -> Batch:
-        last = await self.journal.read(lambda rows: rows.episode(self.session.id))
-        claimed = await self.journal.claim(
-            self.session.id, cutter(self.session, last, None, CHINA), claim_writer(last, CHINA)
-        )
+        claimed = await self.journal.claim(self.session.id, claimer(CHINA))
         assert claimed
         return claimed[0]
 

@@ -11,7 +11,7 @@ from graph_memory.learning.batching import (
     MAX_TOKENS,
     PATIENCE,
     Buffers,
-    cutter,
+    batch_size,
     request,
     upcoming,
     without_request,
@@ -131,7 +131,7 @@ def test_a_group_that_pauses_often_is_learned_in_few_calls():
         for _ in range(15):
             time += 60
             while min(buffers.waits(T0 + time, time).values(), default=inf) <= 0:
-                taken = cutter(ROOM, last, None, CHINA)(waiting)
+                taken = batch_size(ROOM, last, waiting, CHINA)
                 last = upcoming(last, ROOM.id, waiting[:taken], CHINA)[-1]
                 buffers.drop([each.id for each in waiting[:taken]])
                 batches.append(taken)

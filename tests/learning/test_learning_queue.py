@@ -24,7 +24,7 @@ from graph_memory.privacy.redaction import MASK
 from graph_memory.settings import GROUPS, Settings
 from graph_memory.store import Draft, Journal
 
-from ..makers import CHINA, T0, all_changes, context, group, private, user
+from ..makers import CHINA, T0, all_changes, claim_all, context, group, private, user
 from ..scripted import ScriptedModel, answer, said
 
 ZHANG, LI = user("zhang"), user("li")
@@ -641,7 +641,7 @@ async def test_a_flush_that_is_cancelled_cancels_no_other(world: World):
 async def test_what_was_removed_from_the_buffer_is_not_waited_for(world: World):
     await world.hear("我喜欢猫")
     # As another tool would: the message is claimed behind our back.
-    claimed = await world.journal.claim(HERE.id, len, lambda *_: Draft("chat", "episode"))
+    claimed = await world.journal.claim(HERE.id, claim_all)
     assert claimed
     world.time += PATIENCE * 300
     await asyncio.wait_for(world.learning.settle(), 5)

@@ -15,7 +15,7 @@ from graph_memory.model import Batch
 from graph_memory.settings import Settings
 from graph_memory.store import Draft, Journal, QueuedBatch
 
-from ..makers import T0, context, message, private, user
+from ..makers import T0, claim_all, context, message, private, user
 
 DAY = 86_400.0
 
@@ -68,7 +68,7 @@ class Shop:
         for number in range(count):
             session = private(f"人{number}")
             await self.journal.append(message(session, user("人"), "我喜欢爬山"), session)
-            assert await self.journal.claim(session.id, len, lambda *_: Draft("chat", "episode"))
+            assert await self.journal.claim(session.id, claim_all)
         self.learning.look_again()
 
     async def work(self) -> None:

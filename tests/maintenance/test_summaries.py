@@ -34,6 +34,7 @@ from ..makers import (
     CHINA,
     Clock,
     all_changes,
+    claim_all,
     context,
     group,
     holding,
@@ -149,7 +150,7 @@ async def test_what_is_not_learned_yet_is_waited_for(world):
     await world.tell(first, episode(0, 1, "晚上"))
     world.clock.now = (MONDAY + timedelta(days=1)).timestamp()
     assert await world.run() == 0
-    claimed = await world.journal.claim(HOME.id, len, lambda *_: Draft("chat", "episode"))
+    claimed = await world.journal.claim(HOME.id, claim_all)
     assert claimed is not None
     assert await world.run() == 0, "it waits for the model"
     batch, _ = claimed
@@ -364,7 +365,7 @@ async def test_forgetting_takes_the_words_of_all_records_and_time_gives_others_b
     change = await world.library.unsay(1, asker_of(HOME, ZHANG), ZHANG)
     assert [row.summary for row in await world.records()] == [""] * 4
     await world.journal.retag(1, HOME)
-    claimed = await world.journal.claim(HOME.id, len, lambda *_: Draft("chat", "episode"))
+    claimed = await world.journal.claim(HOME.id, claim_all)
     assert claimed
     await world.journal.commit(lambda _: Draft("learn", "learned", batch=claimed[0].id))
     assert await world.run() == 0

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from graph_memory.companion import CoreFact, CoreKind, FollowUp, InnerState, Mood, inner_id
 from graph_memory.errors import BondError, ConflictError, NotFoundError
-from graph_memory.learning.batching import claim_writer, cutter
+from graph_memory.learning.batching import claimer
 from graph_memory.learning.extractor import readable
 from graph_memory.learning.parse import EntityClaim, Extraction, FactClaim
 from graph_memory.learning.prompt import ContextBuilder
@@ -216,10 +216,7 @@ class Director:
         journal, chat = self.memory.journal, CHATS[step.chat]
         zone = self.memory.zone
         while True:
-            last = await journal.read(lambda rows: rows.episode(chat.id))
-            claimed = await journal.claim(
-                chat.id, cutter(chat, last, None, zone), claim_writer(last, zone)
-            )
+            claimed = await journal.claim(chat.id, claimer(zone))
             if claimed is None:
                 return
             await self._resolve(claimed[0], step)

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from graph_memory.errors import ClosedError, ConflictError, JournalError, NotFoundError
-from graph_memory.model import BOT, Change, Entity, Fact, Message, Presence, Session, User
+from graph_memory.model import BOT, Change, Entity, Fact, Presence, Session, User
 from graph_memory.store import Draft, Journal, Rows, copies
 from graph_memory.store.messages import SENT_AGAIN, Backlog
 
-from ..makers import T0, entity, fact, group, message, name, private, undo, user
+from ..makers import T0, claim_all, entity, fact, group, message, name, private, undo, user
 
 ZHANG = user("zhang")
 HERE = private("zhang")
@@ -27,10 +27,6 @@ def put(*rows, actor: str = "owner", **more):
 async def say(journal: Journal, *texts: str, session: Session = HERE, at: float = T0) -> None:
     for number, text in enumerate(texts):
         await journal.append(message(session, session.owner or ZHANG, text, at + number), session)
-
-
-def record_nothing(rows: Rows, session: Session, messages: list[Message]) -> Draft:
-    return Draft("chat", "episode")
 
 
 async def test_what_was_acknowledged_is_there_after_reopening(tmp_path: Path):
@@ -87,7 +83,7 @@ async def test_presence_opens_with_the_first_message_and_ends_with_leaving(journ
 
 async def test_claiming_takes_the_oldest_and_learning_happens_once(journal: Journal):
     await say(journal, "一", "二", "三")
-    batch, _ = await journal.claim(HERE.id, lambda waiting: 2, record_nothing)
+    batch, _ = await journal.claim(HERE.id, lambda *_: (2, Draft("chat", "episode")))
     assert [m.text for m in batch.messages] == ["一", "二"]
     assert [m.text for m in await journal.pending(HERE.id)] == ["三"]
     assert [q.id for q in await journal.queue()] == [batch.id]
@@ -99,10 +95,10 @@ async def test_claiming_takes_the_oldest_and_learning_happens_once(journal: Jour
 
 
 async def test_claiming_and_learning_nothing(journal: Journal):
-    assert await journal.claim(HERE.id, len, record_nothing) is None
+    assert await journal.claim(HERE.id, claim_all) is None
     await say(journal, "哈哈")
-    assert await journal.claim(HERE.id, lambda waiting: 0, record_nothing) is None
-    batch, _ = await journal.claim(HERE.id, len, record_nothing)
+    assert await journal.claim(HERE.id, lambda *_: (0, Draft("chat", "episode"))) is None
+    batch, _ = await journal.claim(HERE.id, claim_all)
     assert (await journal.commit(put(batch=batch.id))).ops == ()
     assert await journal.queue() == [], "an empty change still ends its batch"
 
@@ -116,7 +112,7 @@ async def test_a_backlog_is_counted_by_place_and_by_who_said_most(journal: Journ
     ):
         for sender, text in said.items():
             await journal.append(message(where, sender, text, T0 + next(at)), where)
-        await journal.claim(where.id, len, record_nothing)
+        await journal.claim(where.id, claim_all)
     assert await journal.backlog() == Backlog(3, 0, 0, "", 0)
     assert await journal.backlog(authors={ZHANG}) == Backlog(3, 0, 0, "", 2)
     assert await journal.backlog([room.id], {ZHANG}) == Backlog(2, 0, 0, "", 1)
@@ -130,7 +126,7 @@ async def test_a_backlog_is_counted_by_place_and_by_who_said_most(journal: Journ
 
 async def test_failed_batches_wait_die_and_are_revived(journal: Journal):
     await say(journal, "一")
-    batch, _ = await journal.claim(HERE.id, len, record_nothing)
+    batch, _ = await journal.claim(HERE.id, claim_all)
     await journal.fail(batch.id, "503", T0 + 30)
     (waiting,) = await journal.queue()
     assert (waiting.state, waiting.attempts, waiting.error) == ("waiting", 1, "503")
@@ -148,7 +144,7 @@ async def test_a_buffered_message_can_move_to_the_persona_that_answered(journal:
     moved = await journal.retag(1, other)
     assert moved
     assert [m.id for m in await journal.pending(other.id)] == [1]
-    await journal.claim(other.id, len, record_nothing)
+    await journal.claim(other.id, claim_all)
     assert not await journal.retag(1, HERE), "claimed already"
 
 

@@ -20,7 +20,7 @@ from graph_memory.store import postgres as postgres_tables
 from graph_memory.store.postgres import Item
 from graph_memory.store.replica import Replica
 from graph_memory.text import text_hash
-from tests.makers import T0, fact, group, holding, private, user
+from tests.makers import T0, claim_all, fact, group, holding, private, user
 from tests.postgres import Postgres, content
 
 pytestmark = pytest.mark.server
@@ -352,7 +352,7 @@ async def test_whatever_is_done_where_all_are_the_same(bots: Bots, seed: int, ds
             case 3 if journal:
                 await journal.commit(_learn(number))
             case 4 if journal:
-                await journal.claim(HOME.id, len, lambda _r, _s, _m: Draft("chat", "claimed"))
+                await journal.claim(HOME.id, claim_all)
             case _ if journal:
                 await bots.say(journal, f"{name} 说 {number}", chance.choice((HOME, CLUB)))
     for name in names:

@@ -83,6 +83,16 @@ async def test_chat_lines_land_where_they_were_said(journal: Journal, tmp_path: 
     assert await exported(journal) == before
 
 
+async def test_a_conversation_goes_on_over_the_end_of_a_batch(journal, tmp_path) -> None:
+    said = [(T0 + number, "早") for number in range(3)]
+    said += [(T0 + 3_600 + number, f"{number}{'长' * 999}") for number in range(9)]
+    text = lines(*({"time": at, "sender": "1", "text": each} | CLUB for at, each in said))
+    plan, _ = await brought(journal, put(tmp_path / "x.jsonl", text))
+    assert plan.batches > 1
+    episodes = await journal.read(lambda rows: rows.find(Episode))
+    assert sorted(each.messages for each in episodes) == [3, 9]
+
+
 async def test_an_import_does_its_reading_beside_the_chat(journal, tmp_path, monkeypatch):
     """However large the file is, the event loop's thread reads nothing of it."""
     readers: set[int] = set()

@@ -26,6 +26,7 @@ from graph_memory.model import (
 from graph_memory.retention import DAY, initial_half_life
 from graph_memory.store import Draft, Journal
 from graph_memory.text import normalise
+from tests.makers import claim_all
 
 from .story import MALLORY, NICKNAMES, ZHANG, Said, Talk, talks
 
@@ -74,9 +75,7 @@ async def _say(journal: Journal, talk: Talk) -> Batch:
             NOW - said.days * DAY,
         )
         await journal.append(line, talk.session)
-    claimed = await journal.claim(
-        talk.session.id, len, lambda _rows, _session, _taken: Draft("learn", "claim")
-    )
+    claimed = await journal.claim(talk.session.id, claim_all)
     assert claimed is not None
     return claimed[0]
 

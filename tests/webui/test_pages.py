@@ -10,6 +10,7 @@ import pytest
 from graph_memory.model import Episode, Message
 from graph_memory.store import Draft
 from graph_memory.store.queries import FactFilter
+from tests.makers import claim_all
 from webui import rendering
 
 from .browsing import LIFE, press, see
@@ -108,7 +109,7 @@ async def test_what_failed_is_said_and_tried_again_at_a_press(tmp_path: Any) -> 
     async with opened(tmp_path, None) as memory:
         said = Message(0, LIFE.id, ZHANG, "张三", "我搬家了", 1.0)
         await memory.journal.append(said, LIFE)
-        claimed = await memory.journal.claim(LIFE.id, len, lambda *_: Draft("learn", "claimed"))
+        claimed = await memory.journal.claim(LIFE.id, claim_all)
         assert claimed
         await memory.journal.fail(claimed[0].id, f"模型坏了 {XSS[0]}", None)  # as once kept
         async with entered(application(memory)) as browser:

@@ -9,7 +9,7 @@ import pytest
 
 from graph_memory.store import Draft, Journal
 
-from ...makers import entity, fact, message
+from ...makers import claim_all, entity, fact, message
 from . import damages, kills, surges
 from .chatter import Line, extract, word
 from .ledger import Ledger
@@ -56,7 +56,7 @@ async def path(tmp_path: Path) -> Path:
     path = tmp_path / "journal.sqlite3"
     journal = await Journal.open(path)
     await journal.append(message(LINE.session, LINE.sender, LINE.text, ref=SAID), LINE.session)
-    batch, _ = await journal.claim(LINE.session.id, len, lambda *_: Draft("chat", "episode"))
+    batch, _ = await journal.claim(LINE.session.id, claim_all)
     thing = fact(LINE.session, LINE.sender, entity(SAID), f"喜欢{SAID}")
     await journal.commit(lambda _rows: Draft("learn", "learned", [thing], batch=batch.id))
     await journal.close()
