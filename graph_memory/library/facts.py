@@ -507,19 +507,19 @@ class Library(Part):
             asker: May forget what they can see and wrote, else ``NotFoundError``; ``None``
                 is the owner.
         """
-        found = await self._journal.messages([message])
 
         def resolve(rows: Rows) -> Draft:
             visible = self._context.visible(rows, asker) if asker else None
-            for said in found:
-                if not visible or (said.sender in visible.asker.accounts and visible.shows(said)):
-                    facts = rows.find(Fact, session=said.session)
-                    resting = [fact.id for fact in facts if fact.evidence == (said.id,)]
-                    draft = handling(rows, "forget", resting, actor, self._now(), visible)
-                    if not resting:
-                        mute(rows, draft, said.session, [said.id])
-                    return draft
-            raise NotFoundError(f"there is no message {message} of yours")
+            said = rows.message(message)
+            own = asker.accounts if asker else frozenset[str]()
+            if not said or (visible and not (said.sender in own and visible.shows(said))):
+                raise NotFoundError(f"there is no message {message} of yours")
+            facts = rows.find(Fact, session=said.session)
+            resting = [fact.id for fact in facts if fact.evidence == (said.id,)]
+            draft = handling(rows, "forget", resting, actor, self._now(), visible)
+            if not resting:
+                mute(rows, draft, said.session, [said.id])
+            return draft
 
         return _done(await self._journal.commit(resolve), str(message))
 
