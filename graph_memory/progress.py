@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
+
+from .errors import brief
+
+logger = logging.getLogger("graph_memory.progress")
 
 T = TypeVar("T")
 RECENT = 3600.0
@@ -119,8 +124,7 @@ class LongWork:
         task = asyncio.create_task(work, name="gm-long-work")
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-        # What went wrong is kept here, and logged by whoever knows what it was about.
-        task.add_done_callback(lambda done: done.cancelled() or done.exception())
+        task.add_done_callback(_log)
         return task
 
     async def soon(self, work: Coroutine[Any, Any, T], seconds: float) -> T | None:
@@ -134,3 +138,9 @@ class LongWork:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+
+
+def _log(done: asyncio.Task[Any]) -> None:
+    """Log why work in the background ended: who asked for it may be gone."""
+    if not done.cancelled() and (error := done.exception()):
+        logger.warning("it did not end well: %s", brief(error))

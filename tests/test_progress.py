@@ -132,7 +132,9 @@ async def test_work_goes_on_without_whoever_asked_for_it() -> None:
     assert works.of("undo") is not now
 
 
-async def test_what_failed_is_told_until_it_is_done_and_what_ended_for_a_while() -> None:
+async def test_what_failed_is_told_until_it_is_done_and_what_ended_for_a_while(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     clock = Clock()
     works = LongWork(clock)
 
@@ -144,6 +146,7 @@ async def test_what_failed_is_told_until_it_is_done_and_what_ended_for_a_while()
 
     with pytest.raises(ValueError, match="no"):
         await works.soon(works.run("import", broken), 5)
+    assert "it did not end well: ValueError" in caplog.text
     await works.run("undo", well)
     assert [each.kind for each in works.snapshot("import", "undo")] == ["import", "undo"]
     clock.now += RECENT + 1
