@@ -10,9 +10,10 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from operator import attrgetter
 
 import numpy as np
 
@@ -131,6 +132,33 @@ class Sighting:
 
 
 @dataclass(frozen=True, slots=True)
+class Sightings:
+    """Facts as an asker has them; each is made when it is looked at.
+
+    Python's collector stops everything to look through what is kept, and that may be all there is.
+
+    Attributes:
+        foreign: Ids of facts that are let in from another persona.
+    """
+
+    foreign: Collection[str] = ()
+    facts: list[Fact] = field(default_factory=list)
+    signs: list[Standing | Barrier] = field(default_factory=list)
+
+    def add(self, fact: Fact, sign: Standing | Barrier) -> None:
+        """Add one, after the others."""
+        self.facts.append(fact)
+        self.signs.append(sign)
+
+    def __len__(self) -> int:
+        return len(self.facts)
+
+    def __iter__(self) -> Iterator[Sighting]:
+        for fact, sign in zip(self.facts, self.signs, strict=True):
+            yield Sighting(fact, sign, fact.id in self.foreign)
+
+
+@dataclass(frozen=True, slots=True)
 class Outlook:
     """All facts as an asker sees them at a time, the newest first.
 
@@ -139,8 +167,8 @@ class Outlook:
         since: When the first fact was learned, seconds since the epoch; ``at`` if none was.
     """
 
-    seen: list[Sighting]
-    hidden: list[Sighting]
+    seen: Sightings
+    hidden: Sightings
     unknown: int
     since: float
 
@@ -199,9 +227,11 @@ class ViewAs(Part):
         archived, sessions = await self._journal.look(
             lambda db: (queries.archived(db, float("inf"), -1), contents.sessions(db).values())
         )
-        ranked = await self._recall.inspect(asker, _ranked)
-        ranked += [(fact, rank_of(views.get(fact.session), fact)) for fact in archived]
-        return await asyncio.to_thread(_arrange, ranked, self._barriers(asker, sessions), at)
+        facts, ranks = await self._recall.inspect(asker, _ranked)
+        facts += archived
+        ranks |= {fact.id: rank_of(views.get(fact.session), fact) for fact in archived}
+        barrier = self._barriers(asker, sessions)
+        return await asyncio.to_thread(_arrange, facts, ranks, barrier, at)
 
     async def compare(self, asker: Asker, text: str) -> Comparison:
         """Ask a question as ``asker``, and once more as if there were no scope."""
@@ -226,33 +256,34 @@ class ViewAs(Part):
         return barriers(sessions, asker, context.settings.policy, context.attendance)
 
 
-def _arrange(ranked: Sequence[tuple[Fact, Rank]], barrier: BarrierOf, at: float) -> Outlook:
+def _arrange(
+    facts: list[Fact], ranks: Mapping[str, Rank], barrier: BarrierOf, at: float
+) -> Outlook:
     # The newest first, by id where they are as new: two sorts by one value each are quicker.
-    ranked = sorted(ranked, key=lambda each: each[0].id)
-    ranked.sort(key=lambda each: each[0].recorded_at, reverse=True)
-    shown = {fact.id: rank for fact, rank in ranked if rank is not Rank.HIDDEN}
-    seen = [
-        Sighting(fact, standing, shown[fact.id] is Rank.FOREIGN)
-        for fact, standing in standings((f for f, _ in ranked if f.id in shown), at)
-    ]
-    hidden = [
-        Sighting(fact, found)
-        for fact, rank in ranked
-        if rank is Rank.HIDDEN and fact.recorded_at <= at and (found := barrier(fact))
-    ]
-    unknown = next((n for n, (fact, _) in enumerate(ranked) if fact.recorded_at <= at), len(ranked))
-    since = ranked[-1][0].recorded_at if ranked else at
+    facts.sort(key=attrgetter("id"))
+    facts.sort(key=attrgetter("recorded_at"), reverse=True)
+    foreign = {id for id, rank in ranks.items() if rank is Rank.FOREIGN}
+    seen, hidden = Sightings(foreign), Sightings()
+    shown = (fact for fact in facts if ranks[fact.id] is not Rank.HIDDEN)
+    for fact, standing in standings(shown, at):
+        seen.add(fact, standing)
+    for fact in facts:
+        if ranks[fact.id] is Rank.HIDDEN and fact.recorded_at <= at and (why := barrier(fact)):
+            hidden.add(fact, why)
+    unknown = next((n for n, fact in enumerate(facts) if fact.recorded_at <= at), len(facts))
+    since = facts[-1].recorded_at if facts else at
     return Outlook(seen, hidden, unknown, since)
 
 
-def _ranked(index: Index, visible: VisibleSet) -> list[tuple[Fact, Rank]]:
-    """All facts in recall, and how each of them stands to the asker."""
+def _ranked(index: Index, visible: VisibleSet) -> tuple[list[Fact], dict[str, Rank]]:
+    """All facts in recall, and by their ids how each of them stands to the asker."""
     numbers = np.array(index.documents.numbers(), np.intp)
     numbers = numbers[index.documents.kind[numbers] == Kind.FACT]
-    found = []
+    facts, ranks = list[Fact](), dict[str, Rank]()
     for number, position in zip(numbers.tolist(), visible.positions[numbers].tolist(), strict=True):
         source = index.documents[number].source
         assert isinstance(source, Fact)
         rank = Rank.FOREIGN if position >= 0 and visible.foreign[position] else Rank.OWN
-        found.append((source, rank if position >= 0 else Rank.HIDDEN))
-    return found
+        facts.append(source)
+        ranks[source.id] = rank if position >= 0 else Rank.HIDDEN
+    return facts, ranks

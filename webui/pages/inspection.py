@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from enum import StrEnum
+from itertools import islice
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query
@@ -82,20 +83,19 @@ class SightingPage:
 
 
 async def _page(
-    memory: service.MemoryService, found: Iterable[view_as.Sighting], sign: str, start: int
+    memory: service.MemoryService, found: view_as.Sightings, sign: str, start: int
 ) -> SightingPage:
     """The page from ``start`` on of those that have a sign, or of all."""
-    wanted = [each for each in found if sign in ("", each.sign)]
-    end = start + SHOWN
-    page = wanted[start:end]
+    total, end = sum(sign in ("", each) for each in found.signs), start + SHOWN
+    page = list(islice((each for each in found if sign in ("", each.sign)), start, end))
     lines = await memory.library.lines(each.fact for each in page)
     items = list(zip(lines, page, strict=True))
     before = max(0, start - SHOWN) if start else None
-    return SightingPage(items, start, len(wanted), before, end if end < len(wanted) else None)
+    return SightingPage(items, start, total, before, end if end < total else None)
 
 
-def _counts(found: Iterable[view_as.Sighting], signs: Iterable[StrEnum]) -> dict[str, int]:
-    counts = Counter[str](each.sign for each in found)
+def _counts(found: view_as.Sightings, signs: Iterable[StrEnum]) -> dict[str, int]:
+    counts = Counter[str](found.signs)
     return {sign.value: counts[sign] for sign in signs}
 
 
