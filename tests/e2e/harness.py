@@ -607,7 +607,7 @@ class AstrBotInstance:
             "NO_COLOR": "1",
         } | self.env
         if self.block_network:
-            env |= {"PYTHONPATH": str(self.root / "guard")}
+            env |= {"PYTHONPATH": str(self.root / "guard"), "PYTHONDONTWRITEBYTECODE": "1"}
         begun = time.monotonic()
         with self.log_path.open("ab") as log:
             self.process = await asyncio.create_subprocess_exec(

@@ -96,14 +96,12 @@ class Environment:
     def install(self, title: str, *arguments: str) -> None:
         """Install the requirements, with extra arguments for pip.
 
-        Nothing is compiled before it is imported, which saves a third of the time.
-
         Raises:
             StepError: pip failed.
         """
         step(
             title,
-            [self.python, *_PIP, "install", "--no-compile", *arguments, "-r", self.requirements],
+            [self.python, *_PIP, "install", *arguments, "-r", self.requirements],
             f"{self.name}-install",
         )
 
