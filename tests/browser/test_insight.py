@@ -3,6 +3,7 @@
 import asyncio
 import itertools
 import json
+import re
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -242,6 +243,7 @@ async def test_a_way_between_two_is_drawn_by_keyboard_alone(visit: Opener) -> No
 async def test_a_group_of_neighbours_comes_by_itself(visit: Opener) -> None:
     seen = await visit(node=ZHANG)
     page, picture = seen.page, seen.page.locator("#picture")
+    await expect(picture).to_have_attribute("data-nodes", re.compile("^[1-9]"))
     before = int(await picture.get_attribute("data-nodes") or "0")
     group = page.locator("#neighbours .rest").get_by_role("button", name="拥有 +")
     left = int((await group.inner_text()).rpartition("+")[2])

@@ -43,6 +43,7 @@ from ..makers import (
     T0,
     Clock,
     all_changes,
+    claim_all,
     context,
     entity,
     fact,
@@ -77,7 +78,7 @@ class World:
     async def say(self, text: str, at: float = T0, *, learn: bool = True) -> Message:
         said = await self.journal.append(message(HOME, ZHANG, text, at=at), HOME)
         if learn:
-            claimed = await self.journal.claim(HOME.id, len, lambda *_: Draft("chat", "episode"))
+            claimed = await self.journal.claim(HOME.id, claim_all)
             assert claimed
             batch = claimed[0].id
             await self.journal.commit(lambda _: Draft("learn", "learned", batch=batch))
@@ -168,7 +169,7 @@ async def test_many_go_in_slices_and_recall_follows(world):
     for number in range(count):
         said = message(HOME, ZHANG, f"第{number}次说起青岛的海", at=T0 + number)
         await world.journal.append(said, HOME)
-    claimed = await world.journal.claim(HOME.id, len, lambda *_: Draft("chat", "episode"))
+    claimed = await world.journal.claim(HOME.id, claim_all)
     await world.journal.commit(lambda _: Draft("learn", "learned", batch=claimed[0].id))
     first, *_, last = await world.journal.newest_messages(count)
     await world.put(told(first, last, "张三说起青岛"))

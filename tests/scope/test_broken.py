@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from graph_memory.companion import FollowUp, proactive, transcripts
 from graph_memory.graph.graph_queries import Hop
 from graph_memory.inspect import lookup, view_as
-from graph_memory.model import Episode, Layer, Name, Session
+from graph_memory.model import Episode, Fact, Layer, Name, Session
 from graph_memory.privacy import scope
 from graph_memory.privacy.scope import ALWAYS, Rank
 from graph_memory.recall import PersonalIndex, index, ranking, visible
@@ -239,11 +239,12 @@ def follow_ups_of_every_session(bench: Bench) -> None:
 def viewing_as_somebody_sees_all(bench: Bench) -> None:
     """The page on which the owner views as somebody lists every fact."""
     ranked = view_as._ranked
-    bench.set(
-        view_as,
-        "_ranked",
-        lambda index, visible: [(fact, Rank.OWN) for fact, _ in ranked(index, visible)],
-    )
+
+    def seen(own: index.Index, shown: visible.VisibleSet) -> tuple[list[Fact], dict[str, Rank]]:
+        facts, ranks = ranked(own, shown)
+        return facts, dict.fromkeys(ranks, Rank.OWN)
+
+    bench.set(view_as, "_ranked", seen)
 
 
 def all_hops(mine: PersonalIndex, hops: Sequence[Hop]) -> list[Hop]:
