@@ -2,26 +2,10 @@
 
 import pytest
 
-from .harness import ADMIN_ID, ToolCall
-from .world import World, injected
+from .harness import ADMIN_ID
+from .world import World
 
 pytestmark = [pytest.mark.e2e, pytest.mark.asyncio(loop_scope="session")]
-
-
-async def test_mine_forget_undo(world: World) -> None:
-    await world.say(401, "我喜欢登山", "小一")
-    await world.say(401, "我擅长摄影")
-    await world.learn()
-    mine = await world.qq.ask_private(401, "/memory mine")
-    assert "喜欢登山" in mine
-    number = next(line.split(".")[0] for line in mine.splitlines() if "登山" in line)
-    assert "登山" in await world.qq.ask_private(401, f"/memory forget {number}")
-    assert "登山" not in await world.qq.ask_private(401, "/memory mine")
-    assert "登山" not in injected(await world.say(401, "我喜欢什么运动？"))
-    assert "已撤销" in await world.qq.ask_private(401, "/memory undo")
-    assert "登山" in await world.qq.ask_private(401, "/memory mine")
-    assert "没有可以撤销" in await world.qq.ask_private(401, "/memory undo")
-    assert "没有编号" in await world.qq.ask_private(401, "/memory forget 99")
 
 
 @pytest.mark.host
@@ -90,22 +74,6 @@ async def test_talk_that_begins_like_a_command_reaches_the_model(world: World) -
     assert "是两回事" in await world.qq.ask_private(433, "/memory search 两回事")
     for text in ("记忆 状态", "memory mine 1"):
         assert "🧠" in await world.qq.ask_private(433, text)
-
-
-async def test_the_model_remembers_and_recalls_by_itself(world: World) -> None:
-    world.llm.when(
-        lambda call: "帮我记一下" in call.last_user_parts[0] and not call.tool_results,
-        ToolCall("memory_remember", {"text": "我喜欢的电影是《千与千寻》"}),
-    )
-    world.llm.when(
-        lambda call: "什么电影" in call.last_user_parts[0] and not call.tool_results,
-        ToolCall("memory_recall", {"query": "喜欢的电影"}),
-    )
-    await world.qq.ask_private(441, "帮我记一下喜欢的电影", "小六")
-    assert "记住了" in "\n".join(world.asked("帮我记一下")[-1].tool_results)
-    await world.qq.ask_private(441, "/new")
-    await world.qq.ask_private(441, "我喜欢什么电影？")
-    assert "千与千寻" in "\n".join(world.asked("什么电影")[-1].tool_results)
 
 
 async def test_a_backup_is_put_back_while_the_bot_runs(world: World) -> None:

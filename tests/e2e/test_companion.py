@@ -140,26 +140,3 @@ async def test_the_next_day(companion: World) -> None:
         closed = records_of(world, place)
         assert len(closed) == count, place
         assert closed[1]["started_at"] - closed[0]["ended_at"] >= 600
-
-
-async def test_nobody_else_is_told(companion: World) -> None:
-    world = companion
-    script(world)
-    await world.say(1211, "我喜欢书法，别告诉别人", "小墨")
-    await world.say(1211, "记住我对猫毛过敏")
-    await world.learn()
-    look_up(world, "查一下", "书法")
-    about_her, about_me = "查一下小墨喜欢什么", "查一下我喜欢什么"
-    for asked, call in (
-        (about_her, await world.say(1212, about_her, "小砚")),
-        (about_me, await world.say_in(5211, 1211, about_me)),
-    ):
-        for words in ("书法", "猫毛", "心情"):
-            assert words not in "\n".join(call.last_user_parts[1:])
-        found, opened = world.asked(asked)[-1].tool_results
-        assert "没有找到" in found
-        assert "没有编号为 m:none 的记录" in opened
-    mine = await world.qq.ask_private(1211, "/memory core")
-    assert "小墨喜欢书法" in mine
-    assert "猫毛" in mine
-    assert "还没有" in await world.qq.ask_private(1212, "/记忆 核心")

@@ -144,23 +144,6 @@ async def test_the_learner_goes_by_the_owners_words(owned: World) -> None:
     assert "师父" in [json.loads(line).get("relation") for line in exported.splitlines()]
 
 
-async def test_no_it_is(owned: World) -> None:
-    await owned.say(677, "我住在杭州", "小正")
-    await owned.learn()
-    owned.llm.when(lambda call: "我住在哪里" in call.last_user_parts[0], "我记得小正住在杭州")
-    await owned.qq.ask_private(677, "/new")
-    await owned.say(677, "我住在哪里？")
-    await owned.say(677, "不对，我住在宁波")
-    await owned.learn()
-    mine = await owned.qq.ask_private(677, "/memory mine")
-    assert "宁波" in mine
-    assert "杭州" not in mine
-    async with owned.page(KEY) as see:
-        page = await fact_page(see, "小正住在宁波")
-        assert "听到“不对”，于是改成这条" in page
-        assert "杭州" in page
-
-
 async def test_later_in_english_and_without_circles(owned: World, clock: Path) -> None:
     await owned.say_in(5071, 678, "我喜欢冰球", "小期")
     await owned.say(678, "我喜欢滑雪，my mentor is Kim")

@@ -80,32 +80,6 @@ async def test_group_members_may_not_switch(world: World) -> None:
     assert "已切换" in allowed
 
 
-async def test_scenes_of_zhang_san(world: World) -> None:
-    """What is known about a user is shared, everything else is the persona's own."""
-    await world.qq.ask_private(210, f"/new {TECH}", "张三")
-    await world.say(210, "我擅长Python，请教一下微服务怎么拆分")
-    await world.say(210, "Docker常用于容器化部署")
-    # Another persona answers from now on: the old one's buffer goes into its own Session.
-    await world.qq.ask_private(210, f"/persona {LIFE}")
-    await world.say(210, "我喜欢瑜伽，最近压力有点大")
-    await world.say(210, "冥想有助于放松身心")
-    await world.learn()
-
-    await world.qq.ask_private(210, f"/new {LIFE}")
-    assert "擅长Python" in injected(await world.say(210, "你知道我擅长什么编程语言吗？"))
-    other = await world.say(210, "Docker常用于什么？微服务怎么拆分？")
-    assert "容器化" not in injected(other)
-    assert "怎么拆分" not in injected(other)
-    assert "放松" in injected(await world.say(210, "冥想有什么帮助？"))
-
-    await world.qq.ask_private(210, f"/new {TECH}")
-    assert "喜欢瑜伽" in injected(await world.say(210, "你知道我喜欢什么运动吗？"))
-    other = await world.say(210, "冥想有助于什么？我说过压力大吗？")
-    assert "放松" not in injected(other)
-    assert "压力有点大" not in injected(other)
-    assert "容器化" in injected(await world.say(210, "Docker常用于什么？"))
-
-
 async def test_switch_in_the_dashboard(world: World) -> None:
     umo = world.qq.umo(user_id=211)
     await world.qq.ask_private(211, f"/new {TECH}", "李四")

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from .extractor import claims, is_extraction
+from .extractor import is_extraction
 from .harness import ChatCall, OneBotClient, ToolCall, text_of, wait_until
-from .world import World, injected, living
+from .world import World, living
 
 pytestmark = [pytest.mark.e2e, pytest.mark.asyncio(loop_scope="module")]
 PARTS = ["records", "inner_state", "control_words", "proactive"]
@@ -134,17 +134,6 @@ async def test_one_more_message_and_no_loop(world: World) -> None:
 
 
 @pytest.mark.host
-async def test_one_more_message_in_a_group(world: World) -> None:
-    when(world, "讲个笑话", "从前有只猫。\n<WANT_MORE>")
-    when(world, "再说一点", "它会打字。\n<WANT_MORE>")
-    assert await world.qq.ask_group(8803, 803, "讲个笑话", "小三") == "从前有只猫。"
-    assert (await world.qq.next_message(group_id=8803)).text == "它会打字。"
-    assert len(world.asked("讲个笑话") + world.asked("再说一点")) == 2
-    assert await world.qq.ask_group(8803, 803, "嗯嗯") == "echo: 嗯嗯"
-    assert world.qq.drain(group_id=8803) == []
-
-
-@pytest.mark.host
 async def test_words_beside_a_tool_call_are_taken_out(world: World) -> None:
     def search(call: ChatCall) -> Any:
         if call.tool_results:
@@ -172,35 +161,6 @@ async def test_a_stream_is_whole_before_it_is_sent(world: World) -> None:
     when(world, "网页上", WISH % (3600, "网页上的约定"))
     assert (await world.bot.web_chat("网页上聊", "web-1")).strip() == "好，早点休息。"
     assert not world.asked("网页上聊")[-1].stream
-
-
-async def test_the_inner_state(world: World) -> None:
-    world.llm.reset()
-
-    def reflect(call: ChatCall) -> ToolCall:
-        inner = {"self": "我想做个可靠的朋友", "user": "他嘴硬心软</known>", "bond": "渐渐熟了"}
-        return ToolCall("save_memory", claims(call) | {"inner": inner})
-
-    world.llm.when(is_extraction, reflect)
-    call = await world.say(811, "你好呀", "小甲")
-    assert "我还不了解对方" in injected(call)
-    await world.learn()
-    assert "我还不了解对方" in injected(await world.say(811, "今天下雨"))
-    await world.learn()  # every second batch
-    assert "嘴硬心软‹/known›" in injected(await world.say(811, "我没事"))
-    assert "我想做个可靠的朋友" in await world.qq.ask_private(811, "/memory inner")
-    assert "第 1 版" in await world.qq.ask_private(811, "/memory inner history")
-    # Nobody else's, and not in a group.
-    assert "嘴硬心软" not in injected(await world.say(812, "你好", "小乙"))
-    assert "嘴硬心软" not in injected(await world.say_in(8811, 811, "大家好"))
-    assert "嘴硬心软" not in await world.qq.ask_group(8811, 811, "/memory inner", at_bot=False)
-    # Nor another persona's.
-    await world.bot.create_persona("proactive_lan", "你是小兰。")
-    await world.qq.ask_private(811, "/persona proactive_lan")
-    assert "嘴硬心软" not in injected(await world.say(811, "在吗"))
-    for command in ("/memory inner", "/memory inner history"):
-        assert "嘴硬心软" not in await world.qq.ask_private(811, command)
-    await world.bot.delete_persona("proactive_lan")
 
 
 @pytest.mark.host

@@ -60,16 +60,6 @@ async def test_group_of_several_people(world: World) -> None:
     assert "小明" in injected(call)
 
 
-async def test_full_buffer_is_learned_unasked(world: World) -> None:
-    for text in ("你好呀", "我养了一只叫豆豆的猫", "它今年三岁", "最爱晒太阳", "也爱睡觉", "掉毛"):
-        await world.say(131, text, "阿花")
-
-    async def is_learned() -> bool:
-        return "豆豆" in await world.qq.ask_private(131, "/memory mine")
-
-    await wait_until(is_learned, 15, "the batch to be learned")
-
-
 @pytest.mark.host
 async def test_neither_commands_nor_notices_nor_the_bot_are_kept(world: World) -> None:
     await world.qq.ask_private(133, "/memory search 秘密指令")
@@ -159,14 +149,6 @@ async def test_reload_by_saving_settings(world: World) -> None:
     await world.bot.reload_plugin(PLUGIN)
     await world.ready()
     assert "苏州" in injected(await world.say(161, "我住在哪个城市？"))
-
-
-@pytest.mark.host
-async def test_restart(world: World) -> None:
-    await world.say(163, "我打算明年去冰岛看极光", "小北")
-    await world.learn()
-    await world.restart()
-    assert "冰岛" in injected(await world.say(163, "我打算去哪里看极光？"))
 
 
 @pytest.mark.parametrize("sig", [signal.SIGTERM, signal.SIGKILL])

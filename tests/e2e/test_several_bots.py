@@ -107,26 +107,6 @@ async def test_two_accounts_in_one_group(club: Group) -> None:
     assert {f"aiocqhttp:{own}" for own in club.accounts}.isdisjoint(people)
 
 
-async def test_both_recall(club: Group) -> None:
-    for own in club.accounts:
-        text = f"我喜欢喝什么来着，{own}"
-        await club.ask(HONG, text, to=own)
-        (call,) = club.world.asked(text)
-        assert "茉莉花茶" in injected(call)
-        await club.accounts[own].ask_private(HONG, f"{text}，悄悄问")
-        (call,) = club.world.asked(f"{text}，悄悄问")
-        assert "茉莉花茶" in injected(call)
-
-
-async def test_what_is_taken_back_is_gone_by_either_accounts_id(club: Group) -> None:
-    for own, client in club.accounts.items():
-        text = f"这句话不该说的，{own}"
-        await club.say(HONG, text)
-        await wait_until(lambda text=text: (f"aiocqhttp:{HONG}", text) in club.said(), 10, "it")
-        await client.take_back(client.last_id(HONG, text))
-        await wait_until(lambda text=text: text not in [t for _, t in club.said()], 10, "it to go")
-
-
 async def test_two_astrbots_share_one_memory(
     tmp_path_factory: pytest.TempPathFactory, dsn: str
 ) -> None:

@@ -55,14 +55,3 @@ async def test_the_model_corrects_and_forgets_by_id(world: World) -> None:
     assert "喜欢登山" in mine
     assert "擅长摄影" in mine
     assert "游泳" not in mine
-
-
-async def test_an_id_of_somebody_elses_memory_does_not_exist(world: World) -> None:
-    await world.say(452, "我对芒果过敏", "小八")
-    await world.learn()
-    script(world, "看看过敏", "芒果", "memory_forget")
-    await world.qq.ask_private(453, "看看过敏的事", "小九")
-    looked, forgot = world.asked("看看过敏的事")[-1].tool_results
-    assert "芒果" not in looked
-    assert "没有编号为 m:none 的记忆" in forgot
-    assert "芒果" in await world.qq.ask_private(452, "/memory mine")

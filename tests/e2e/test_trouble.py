@@ -1,18 +1,16 @@
 """Whatever breaks, the chat goes on, and the memory comes back."""
 
-import fcntl
 import json
 import os
 import shutil
 import socket
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
 import pytest_asyncio
 
 from .extractor import claims, is_extraction
-from .harness import ADMIN_ID, EMBEDDING_PROVIDER_ID, Failure, ToolCall, wait_until
+from .harness import EMBEDDING_PROVIDER_ID, Failure, wait_until
 from .world import World, injected, living
 
 pytestmark = [pytest.mark.e2e, pytest.mark.asyncio(loop_scope="session")]
@@ -116,24 +114,6 @@ async def test_wrong_settings_and_a_port_that_is_taken(world: World) -> None:
             assert "webui_port" in await world.status()
 
 
-async def test_locked_directory(world: World) -> None:
-    """Another process owns the memory: chat goes on, and the memory follows later."""
-    before = len(world.bot.log)
-    async with world.absent():
-        handle = os.open(world.data / "lock", os.O_RDWR | os.O_CREAT)
-        fcntl.flock(handle, fcntl.LOCK_EX)
-    assert (await world.say(631, "你好", "小秋")).answer == "echo: 你好"
-    assert "另一个 AstrBot 正在使用数据目录" in await world.status()
-    assert "暂时不可用" in await world.qq.ask_private(631, "/memory mine")
-    assert world.bot.log[before:].count("memory did not start") == 1
-    os.close(handle)
-
-    async def is_open() -> bool:
-        return "召回索引" in await world.status()
-
-    await wait_until(is_open, 30, "the memory to open")
-
-
 async def test_broken_journal(world: World) -> None:
     before, aside = len(world.bot.log), world.data.with_name("aside")
     async with world.absent():
@@ -148,22 +128,3 @@ async def test_broken_journal(world: World) -> None:
         shutil.rmtree(world.data)
         aside.rename(world.data)
     await world.ready()
-
-
-async def test_without_a_graph_database(tmp_path: Path) -> None:
-    """Neither Kùzu nor its fork can be imported: everything but the graph is there."""
-    async with living(tmp_path, env={"GRAPH_MEMORY_HIDDEN": "kuzu,ladybug"}) as world:
-        await world.ready()
-        await world.say(661, "我喜欢皮划艇", "小白")
-        await world.learn()
-        await world.qq.ask_private(661, "/new")
-        assert "皮划艇" in injected(await world.say(661, "我喜欢什么运动？"))
-        world.llm.when(
-            lambda call: "谁认识谁" in call.last_user and not call.tool_results,
-            ToolCall("memory_recall", {}),
-        )
-        await world.qq.ask_private(661, "这里谁认识谁？")
-        (told,) = world.asked("谁认识谁")[-1].tool_results
-        assert "没有图谱" in told
-        assert "kuzu 和 ladybug 都没能导入" in await world.status()
-        assert "没有图谱" in await world.qq.ask_private(ADMIN_ID, "/memory doctor")

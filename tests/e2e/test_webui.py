@@ -1,19 +1,13 @@
 """The memory page, served from inside AstrBot."""
 
-import asyncio
-import contextlib
 import json
 import re
-import resource
-import sys
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
 import aiohttp
 import pytest
 
-from .harness import wait_until
 from .world import PLUGIN, World
 
 pytestmark = [pytest.mark.e2e, pytest.mark.asyncio(loop_scope="session")]
@@ -99,36 +93,3 @@ async def test_the_dashboard_shows_nothing_to_strangers(world: World) -> None:
                     async with asked as refused:
                         assert refused.status in {401, 403}, (method, url)
                         assert "记忆" not in await refused.text()
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="needs prlimit and /proc")
-async def test_slow_connections_do_not_keep_the_bot_from_answering(world: World) -> None:
-    assert world.bot.process is not None
-    pid = world.bot.process.pid
-
-    async def half(number: int) -> asyncio.StreamWriter:
-        source = (f"127.0.{number % 8 + 2}.1", 0)
-        _, writer = await asyncio.open_connection("127.0.0.1", world.web_port, local_addr=source)
-        writer.write(b"GET / HTTP/1.1\r\nHost: x\r\nX-A: ")
-        return writer
-
-    before = resource.prlimit(pid, resource.RLIMIT_NOFILE)
-    resource.prlimit(pid, resource.RLIMIT_NOFILE, (1024, before[1]))
-    flood = await asyncio.gather(*map(half, range(1_200)))
-    try:
-        await world.say(502, "你好", "小八")
-        assert len([*Path(f"/proc/{pid}/fd").iterdir()]) < 400
-    finally:
-        for writer in flood:
-            writer.close()
-        resource.prlimit(pid, resource.RLIMIT_NOFILE, before)
-    await wait_until(lambda: page_answers(world), 10, "the memory page")
-    assert "Too many open files" not in world.bot.log
-
-
-async def page_answers(world: World) -> bool:
-    url = f"http://127.0.0.1:{world.web_port}/healthz"
-    with contextlib.suppress(aiohttp.ClientError):
-        async with aiohttp.ClientSession() as web, web.get(url) as page:
-            return page.status == 200
-    return False

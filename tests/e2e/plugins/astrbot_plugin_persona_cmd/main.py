@@ -29,31 +29,3 @@ class PersonaCommands(Star):
             return
         await self.conversations.update_conversation(umo, persona_id=name)
         yield event.plain_result(f"persona set to {name}")
-
-    @filter.command("ls")
-    async def list_conversations(self, event: AstrMessageEvent):
-        """List the conversations of this session."""
-        umo = event.unified_msg_origin
-        current = await self.conversations.get_curr_conversation_id(umo)
-        rows = [
-            f"{number}. {conversation.cid} {conversation.persona_id}"
-            + (" *" if conversation.cid == current else "")
-            for number, conversation in enumerate(
-                await self.conversations.get_conversations(umo), 1
-            )
-        ]
-        yield event.plain_result("\n".join(rows) or "none")
-
-    @filter.command("switch")
-    async def switch(self, event: AstrMessageEvent, number: int):
-        """Switch to a conversation by its number in /ls."""
-        umo = event.unified_msg_origin
-        rows = await self.conversations.get_conversations(umo)
-        await self.conversations.switch_conversation(umo, rows[number - 1].cid)
-        yield event.plain_result(f"switched to {rows[number - 1].cid}")
-
-    @filter.command("del")
-    async def delete(self, event: AstrMessageEvent):
-        """Delete the current conversation."""
-        await self.conversations.delete_conversation(event.unified_msg_origin)
-        yield event.plain_result("deleted")
