@@ -80,7 +80,7 @@ async def _say(journal: Journal, talk: Talk) -> Batch:
     return claimed[0]
 
 
-def _node(talk: Talk, wanted: str) -> str:
+def node(talk: Talk, wanted: str) -> str:
     """Id of a node: users as they are, ``type/name`` as an entity."""
     if wanted == "bot":
         return stable_id("e", "bot", talk.session.persona)
@@ -98,11 +98,11 @@ def _rows(talk: Talk, lines: dict[str, Message], batch: Batch) -> Iterator[Row]:
     seen: set[str] = set()
     for said in talk.said:
         for end in (said.subject, said.object):
-            node = _node(talk, end)
-            if node in seen:
+            id = node(talk, end)
+            if id in seen:
                 continue
-            seen.add(node)
-            yield from _introduce(session, node, end, first, last)
+            seen.add(id)
+            yield from _introduce(session, id, end, first, last)
         yield _fact(talk, said, lines.get(said.statement))
     people = tuple(sorted({m.sender for m in batch.messages if m.is_human}))
     for user in people:
@@ -144,9 +144,9 @@ def _fact(talk: Talk, said: Said, line: Message | None) -> Fact:
     return Fact(
         id=fact_id(session, said.statement),
         session=session.id,
-        subject=_node(talk, said.subject),
+        subject=node(talk, said.subject),
         predicate=said.predicate,
-        object=_node(talk, said.object),
+        object=node(talk, said.object),
         statement=said.statement,
         speaker=line.sender if line else "",
         said_at=at,

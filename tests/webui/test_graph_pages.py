@@ -1,11 +1,9 @@
 """The questions, the overview, and the graph of some nodes."""
 
-import re
-
 import httpx
 import pytest
 
-from .browsing import LIFE, PRIVATE, see, statements
+from .browsing import PRIVATE, see, statements
 from .conftest import BULK
 from .seed import fact_id
 from .story import HONG, LI, MING, ZHANG
@@ -13,60 +11,6 @@ from .story import HONG, LI, MING, ZHANG
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 CHINA = fact_id(PRIVATE, "张三住在上海，今年春天刚搬过去")
 BEIJING = fact_id(PRIVATE, "张三住在北京")
-QUESTIONS = ("path", "shared", "connected", "bridges", "newest", "contradicted", "orphans")
-
-
-async def test_the_start_of_the_graph_offers_the_questions(owner: httpx.AsyncClient) -> None:
-    page = await see(owner, "/graph")
-    offered = {tag["href"] for tag in page.all("a") if "/graph/ask/" in tag["href"]}
-    assert offered == {f"/graph/ask/{question}" for question in QUESTIONS}
-
-
-async def test_a_path_by_names(owner: httpx.AsyncClient) -> None:
-    page = await see(owner, "/graph/ask/path", a="李四", b="年糕")
-    assert "1 条最短的路径" in page.text
-    assert "张三和李四是大学同学 张三 张三养了一只叫年糕的橘猫" in page.text
-    (link,) = [t["href"] for t in page.all("a") if "way=" in t["href"]]
-    assert (await see(owner, link)).all("canvas", id="picture")
-    direct = await see(owner, "/graph/ask/path", a=LI, b=ZHANG)
-    assert "1 条最短的路径" in direct.text
-    assert "第 1 条，1 步" in direct.text
-
-
-async def test_no_path_is_said(owner: httpx.AsyncClient) -> None:
-    assert "4 步之内没有联系" in (await see(owner, "/graph/ask/path", a=ZHANG, b="王小明")).text
-    assert "填入两个名字" in (await see(owner, "/graph/ask/path")).text
-    assert "没有叫“火星”的" in (await see(owner, "/graph/ask/path", a="火星", b="张三")).text
-    odd = await see(owner, "/graph/ask/path", a="') RETURN 1 //", b=LIFE.id)
-    assert "没有叫“') RETURN 1 //”的" in odd.text
-    similar = await see(owner, "/graph/ask/shared", a="张", b="小红")
-    assert "也可能是" in similar.text
-    assert [tag for tag in similar.all("a") if tag["href"].startswith("?a=e%3A")]
-
-
-async def test_what_two_share(owner: httpx.AsyncClient) -> None:
-    page = await see(owner, "/graph/ask/shared", a=LI, b=HONG)
-    assert "2 个共同点" in page.text
-    for text in ("黄山", "晨光设计", "李四提议十一月去黄山看日出", "小红在晨光设计做平面设计师"):
-        assert text in page.text
-    assert "没有共同点" in (await see(owner, "/graph/ask/shared", a=ZHANG, b=MING)).text
-
-
-async def test_lists_of_the_most_connected_the_newest_and_the_lonely(owner):
-    page = await see(owner, "/graph/ask/connected")
-    assert page.text.index("张三") < page.text.index("李四") < page.text.index("小红")
-    assert int(re.search(r"与 (\d+) 个相连", page.text)[1]) > BULK  # type: ignore[index]
-    newest = (await see(owner, "/graph/ask/newest")).text
-    first, second = "张三这周在准备项目上线，压力很大", "机器人答应下次带一个 FastAPI 的示例项目"
-    assert newest.index(first) < newest.index(second)
-    orphans = (await see(owner, "/graph/ask/orphans")).text
-    assert "咖啡" in orphans  # all that was known of it is archived
-    assert "张三" not in orphans
-
-
-async def test_who_stands_between_groups(owner: httpx.AsyncClient) -> None:
-    page = await see(owner, "/graph/ask/bridges")
-    assert "没有谁出现在不止一个群里" in page.text
 
 
 async def test_the_map_has_everything_with_a_place(owner: httpx.AsyncClient) -> None:
@@ -129,13 +73,6 @@ async def test_what_somebody_could_be_told_by_id(owner: httpx.AsyncClient) -> No
     assert before == {}
     nobody = await owner.get("/api/v1/graph/seen")
     assert nobody.status_code == 404, "nobody in particular asks in groups only"
-
-
-async def test_contradictions_come_in_pairs(owner: httpx.AsyncClient) -> None:
-    page = await see(owner, "/graph/ask/contradicted")
-    assert page.all("a", href=f"/memories/{CHINA}")
-    assert page.all("a", href=f"/memories/{BEIJING}")
-    assert page.text.index("张三住在上海，今年春天刚搬过去") < page.text.index("张三住在北京")
 
 
 async def test_the_graph_is_one_hop_and_counts_truthfully(owner: httpx.AsyncClient) -> None:

@@ -1,6 +1,5 @@
 """The first page, the graph, and what all pages have in common."""
 
-import re
 from dataclasses import replace
 from typing import Any
 
@@ -24,15 +23,6 @@ FACTS = 60 + BULK
 
 
 # ----------------------------------------------------------- overview and graph
-
-
-async def test_the_overview_counts_and_forecasts(owner: httpx.AsyncClient) -> None:
-    page = await see(owner, "/")
-    assert f"{FACTS} 条事实记在心里" in page.text
-    assert "图谱 就绪" in page.text
-    assert f"将有 {BULK} 条记忆被归档" in page.text
-    assert page.all("rect", **{"class": "grown-facts"})
-    assert "新学 29 条事实" in page.text
 
 
 async def test_the_overview_draws_kinds_strength_tokens_and_times(owner, service):
@@ -131,27 +121,6 @@ async def test_an_empty_memory_says_what_to_do(tmp_path: Any) -> None:
     ):
         for path in ("/", "/memories", "/graph"):
             assert "Chat with the bot" in (await see(browser, path)).text
-
-
-async def test_the_graph_starts_from_a_search(owner: httpx.AsyncClient) -> None:
-    start = await see(owner, "/graph")
-    assert "张三" in start.text
-    found = await see(owner, "/graph", q="张")
-    assert {"张三", "张妈妈"} <= set(found.text.split())
-    only = await owner.get("/graph", params={"q": "年糕"})
-    assert only.status_code == 303
-    assert (await see(owner, only.headers["location"])).text.count("年糕") > 1
-    assert "没有名字里有“火星”的" in (await see(owner, "/graph", q="火星")).text
-
-
-async def test_the_graph_page_tells_the_truth_about_its_size(owner: httpx.AsyncClient) -> None:
-    page = await see(owner, "/graph", node=ZHANG)
-    total = re.search(r"显示 (\d+) / (\d+) 个相邻节点", page.text)
-    assert total
-    assert int(total[1]) == 60
-    assert int(total[2]) > BULK
-    assert len(page.all("a", **{"class": "neighbour"})) == 61
-    await see(owner, "/graph", 404, node="e:nothing")
 
 
 async def test_while_the_graph_is_away_the_rest_works(tmp_path: Any) -> None:
