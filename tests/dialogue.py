@@ -144,7 +144,7 @@ class Dialogue:
             case "learn":
                 await self.world.learn(NOTHING)
             case "fact":
-                who, predicate, object, statement = text.split("|")
+                who, predicate, object, statement = text.replace("\\n", "\n").split("|")
                 caller = CALLERS[who]
                 told = {"predicate": predicate, "at": self.world.clock[0]}
                 row = fact(caller.session, caller.user, entity(object), statement, **told)

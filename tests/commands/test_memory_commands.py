@@ -16,7 +16,7 @@ from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 from graph_memory.store import Draft
 
-from ..makers import T0, Clock, entity, fact, name, private, user
+from ..makers import T0, Clock, entity, fact, name
 from . import CLUB, HOME, LI, ZHANG, admin, zhang, zhang_in_club
 
 CLIMBING, PEANUTS, TEA = entity("爬山"), entity("花生"), entity("龙井")
@@ -52,16 +52,6 @@ async def memory(tmp_path: Path, clock: Clock) -> AsyncIterator[MemoryService]:
     memory = await opened(tmp_path, clock)
     yield memory
     await memory.close()
-
-
-async def test_mine_shows_what_may_be_shown_here(commands: Commands) -> None:
-    at_home = await commands.mine(zhang)
-    assert "花生" in at_home
-    assert "爬山 第二行{x}" in at_home  # on one line, and braces are just braces
-    in_club = await commands.mine(zhang_in_club)
-    assert "爬山" in in_club
-    assert "花生" not in in_club
-    assert "还没有" in await commands.mine(Turn(private("new"), user("new"), "新人"))
 
 
 async def test_a_word_that_was_said_is_found(commands: Commands, memory: MemoryService) -> None:
@@ -168,14 +158,6 @@ async def test_nothing_is_remembered_in_groups_that_are_not_learned_from(tmp_pat
     )
     assert not [m for m in await memory.journal.newest_messages(10) if "围棋" in m.text]
     await memory.close()
-
-
-async def test_flush(commands: Commands, memory: MemoryService) -> None:
-    await memory.learning.hear(Turn(HOME, ZHANG, "张三", "今天去了西湖"))
-    assert "0 批" in await commands.flush(admin)  # nothing was said in this chat
-    assert (await memory.learning.status()).buffered == 3
-    assert "已学习" in await commands.flush(admin, "all")
-    assert (await memory.learning.status()).buffered == 0
 
 
 def test_where_everybodys_memory_may_be_shown() -> None:

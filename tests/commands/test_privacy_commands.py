@@ -1,7 +1,6 @@
 """``/memory why``, ``pause`` and ``forgetme``, and messages that were taken back."""
 
 import asyncio
-from dataclasses import replace
 from datetime import UTC
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ from graph_memory.settings import Settings
 
 from ..makers import QQ, T0, entity, fact, private, put
 from ..scripted import Call, ScriptedModel, answer, said
-from . import CLUB, HOME, LI, ZHANG, li_in_club, zhang, zhang_in_club
+from . import CLUB, HOME, LI, ZHANG, li_in_club, zhang
 from . import admin as boss
 
 LIS = private("li")
@@ -49,21 +48,6 @@ async def test_why_says_what_was_left_out(memory: MemoryService, commands: Comma
 
 
 # ----------------------------------------------------------------------- pause
-
-
-async def test_a_pause_of_a_person_holds_everywhere(memory: MemoryService, commands: Commands):
-    await memory.learning.hear(Turn(HOME, ZHANG, "张三", "我养了一只橘猫"), at=T0)
-    assert "/记忆 继续" in await commands.privacy.pause(zhang_in_club)
-    for session in (HOME, CLUB):
-        assert await memory.learning.hear(Turn(session, ZHANG, "张三", "别记这个")) is None
-        assert await memory.learning.reply(session, "好的张三，别记这个", to=ZHANG) is None
-    assert "没有记下" in await commands.remember(replace(zhang, text="别记这个"))
-    await memory.learning.hear(Turn(CLUB, LI, "李四", "我可以记"), at=T0)
-    assert await told(memory) == ["我养了一只橘猫", "我可以记"]
-    assert "橘猫" in await remind(memory, zhang, "我养了什么猫"), "recall goes on"
-    await commands.privacy.resume(zhang)
-    await memory.learning.hear(Turn(CLUB, ZHANG, "张三", "又可以记了"))
-    assert (await told(memory))[-1] == "又可以记了"
 
 
 async def test_pauses_last(tmp_path: Path):

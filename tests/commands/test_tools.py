@@ -168,14 +168,6 @@ async def test_a_correction_rests_on_what_the_person_said(tools, memory):
 # -------------------------------------------------------------------- forget
 
 
-async def test_forgetting_on_a_day(tools: Tools, memory: MemoryService) -> None:
-    id = id_of(await tools.recall(zhang, "花生过敏"), "花生")
-    assert "看不懂" in await tools.use(zhang, "memory_forget", {"id": id, "day": "someday"})
-    assert "2030-01-01" in await tools.use(zhang, "memory_forget", {"id": id, "day": "2030-01-01"})
-    assert [fact.expires for fact in await facts(memory) if fact.expires]
-    assert "没有编号" in await tools.use(zhang, "memory_forget", {"id": "m:0", "day": "2030-01-01"})
-
-
 async def test_only_what_was_shown_is_changed(tools, commands, memory):
     """An id of something hidden, of somebody else's, and of nothing: all are alike."""
     shown = id_of(await tools.recall(zhang, "花生过敏"), "花生")

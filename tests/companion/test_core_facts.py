@@ -11,7 +11,7 @@ from graph_memory.companion.core_facts import MOST, CoreFacts
 from graph_memory.store import Draft, Rows
 
 from ..scripted import answer, said
-from ..world import CLUB, HOME, ZHANG, World, zhang, zhang_in_club
+from ..world import CLUB, HOME, ZHANG, World, zhang
 
 
 def core(*claims: dict[str, Any], **more: Any) -> dict[str, Any]:
@@ -53,20 +53,6 @@ async def test_remember_acts_at_once_in_a_private_chat(world: World) -> None:
     world.model.script.append(answer(said("U1", "allergic_to", "花生", "张三对花生过敏", 1)))
     assert "记" in await world.commands.remember(replace(zhang, text="我对花生过敏"))
     assert [row.text for row in await world.rows(CoreFact)] == ["张三对花生过敏"]
-    await world.say(zhang, "记住我的生日是五月三日")
-    await world.learn(answer(said("U1", "birthday", "五月三日", "张三的生日是五月三日", 1)))
-    assert {row.text for row in await world.rows(CoreFact)} == {
-        "张三对花生过敏",
-        "张三的生日是五月三日",
-    }
-    await world.say(zhang_in_club, "记住我喜欢红色")
-    await world.learn(answer(said("U1", "likes", "红色", "张三喜欢红色", 1)))
-    assert len(await world.rows(CoreFact)) == 2
-
-
-async def test_without_an_answer_of_the_model_it_is_kept_as_said(world: World) -> None:
-    await world.commands.remember(replace(zhang, text="钥匙在花盆下面"))
-    assert ["钥匙在花盆下面" in row.text for row in await world.rows(CoreFact)] == [True]
 
 
 async def test_dropped_while_the_model_was_thinking_it_stays_dropped(world: World) -> None:

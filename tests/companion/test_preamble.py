@@ -10,12 +10,10 @@ from graph_memory.commands.tools import RECORD_TOOLS, TOOLS, offered
 from graph_memory.commands.usage import NEEDED
 from graph_memory.companion import Mood
 from graph_memory.companion.inner_state import HALF_LIFE
-from graph_memory.companion.parts import TEACHERS
 from graph_memory.companion.proactive import elapsed
 
 from ..scripted import answer
 from ..world import (
-    HOME,
     SETTINGS,
     World,
     living,
@@ -128,23 +126,3 @@ def test_off_the_model_is_offered_the_tools_it_always_was() -> None:
     assert offered(replace(SETTINGS, companion=("mood",))) == TOOLS
     assert offered(SETTINGS) == TOOLS + RECORD_TOOLS
     assert offered(replace(SETTINGS, enable_function_calling=False)) == ()
-
-
-async def test_off_it_is_as_if_it_were_not_there(tmp_path: Path) -> None:
-    """Requests of the model that learns, and the block before the one that chats."""
-    seen = []
-    for parts in ((), ("records",)):
-        settings = replace(SETTINGS, companion=parts)
-        async with living(tmp_path / "-".join(("on", *parts)), settings) as world:
-            await world.say(zhang, "我住在西安，喜欢吃面")
-            await world.answer(HOME, "西安的面好吃")
-            await world.learn(answer(summary="张三在西安。"))
-            world.later(DAY)
-            plain = await world.memory.recall.remind(zhang.asker, "西安哪家面好吃")
-            found, lead = await world.ask(zhang, "西安哪家面好吃")
-            assert (lead == "") == (not parts)
-            if not parts:
-                assert found.block == plain.block
-                assert world.memory.companion.parts.isdisjoint(TEACHERS)
-            seen.append([(c.system, c.prompt, c.tool) for c in world.model.calls])
-    assert seen[0] == seen[1]

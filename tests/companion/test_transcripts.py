@@ -18,11 +18,9 @@ from ..world import (
     HOME,
     SETTINGS,
     World,
-    li,
     living,
     zhang,
     zhang_in_club,
-    zhang_to_lan,
 )
 
 DAY = 86_400.0
@@ -63,40 +61,6 @@ async def test_what_is_not_learned_yet_is_cut_like_what_is(world: World) -> None
     for _ in before:
         await world.learn(answer(summary=""))
     assert await searched.recent(zhang.asker, HOME) == before
-
-
-async def test_an_open_conversation_in_private_is_nobody_elses(world: World) -> None:
-    await world.say(li, "我偷偷给张三买了蛋糕")
-    secret = ids(await world.tools.use(li, "search_history", {"keyword": "蛋糕"}))
-    assert len(secret) == 1
-    (record,) = await world.memory.companion.transcripts.recent(li.asker, li.session)
-    with pytest.raises(Exception, match="there is no record"):
-        await world.memory.companion.transcripts.open(zhang.asker, record.id)
-    for other in (zhang, zhang_in_club):
-        assert await world.memory.companion.transcripts.recent(other.asker, li.session) == []
-
-
-async def test_only_within_scope(world: World) -> None:
-    await trip(world)
-    await world.say(zhang_in_club, "群里也说华山")
-    await world.learn(answer(summary="群里说华山。"))
-    (record,) = await world.memory.companion.transcripts.recent(zhang.asker, HOME)
-    mine = await world.tools.use(zhang, "search_history", {"keyword": "华山"})
-    assert "看日出" in mine
-    assert "群里也说华山" in mine
-    assert "〔在「群100」〕" in mine
-    for other in (li, zhang_to_lan):
-        await world.say(other, "在吗")
-        assert "没有找到" in await world.tools.use(other, "search_history", {"keyword": "华山"})
-        for short in ids(mine):
-            told = await world.tools.use(other, "open_record", {"id": short})
-            assert "没有编号为" in told
-        assert "没有编号" in await world.commands.companion.records(other, ids(mine)[0])
-        with pytest.raises(Exception, match="there is no record"):
-            await world.memory.companion.transcripts.open(other.asker, record.id)
-    shown = await world.tools.use(zhang_in_club, "search_history", {"keyword": "华山"})
-    assert "群里也说华山" in shown
-    assert "日出" not in shown
 
 
 async def test_who_said_it_is_found_and_not_the_copy_that_does_not_know(world: World) -> None:
