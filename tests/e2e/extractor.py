@@ -1,6 +1,7 @@
 """A stand-in for the model that learns: reads the plugin's real prompt by a few rules.
 
-It answers through the plugin's real tool, so everything but the intelligence is real.
+It answers through the plugin's real tool, so everything but the intelligence is real. ``./dev up``
+has it where no real model is given.
 """
 
 import re
@@ -13,19 +14,28 @@ from .harness import ChatCall, ToolCall
 
 TOOL = "save_memory"
 
+_CLAUSES = re.compile(r"[，。！!；;,.\n]+")
+_QUESTION = re.compile(r"[？?]|什么|吗|呢|谁|哪|怎么")
+_CALLED = re.compile(r"^我(?:的名字)?叫(\S{1,12})$|^my name is (\w+)$", re.IGNORECASE)
+_OWN = r"(?:^|我)(?:也|还|最|很|特别|一直|现在|最近)*"
 _RULES: tuple[tuple[str, str, str], ...] = (
-    (r"我(?:最)?喜欢(?:吃|喝)?([^，。！,.!\s]+)", "likes", "{name}喜欢{object}"),
-    (r"我擅长([^，。！,.!\s]+)", "skilled_in", "{name}擅长{object}"),
-    (r"我住在([^，。！,.!\s]+)", "lives_in", "{name}住在{object}"),
-    (r"我对([^，。！,.!\s]+)过敏", "allergic_to", "{name}对{object}过敏"),
-    (r"我养了一只叫([^，。！,.!\s]+)的猫", "has_pet", "{name}养了一只叫{object}的猫"),
-    (r"我的师父是([^，。！,.!\s]+)", "mentor", "{name}的师父是{object}"),
+    (_OWN + r"(?:不喜欢|讨厌|不爱)(\S+)", "dislikes", "{name}不喜欢{object}"),
+    (_OWN + r"喜欢(?:吃|喝)?(\S+)", "likes", "{name}喜欢{object}"),
+    (_OWN + r"(?:擅长|精通) ?(\S+)", "skilled_in", "{name}擅长{object}"),
+    (_OWN + r"(?:住在|搬到)(\S+?)了?$", "lives_in", "{name}住在{object}"),
+    (_OWN + r"对(\S+?)过敏", "allergic_to", "{name}对{object}过敏"),
+    (_OWN + r"养了一只叫(\S+)的猫", "has_pet", "{name}养了一只叫{object}的猫"),
+    (_OWN + r"养了(?:一只|一条)(?!叫)(\S+)$", "has_pet", "{name}养了{object}"),
+    (_OWN + r"在学 ?(\S+)", "studies", "{name}在学{object}"),
+    (_OWN + r"是(\S*(?:工程师|老师|医生|设计师|学生))$", "works_as", "{name}是{object}"),
+    (r"我的师父是(\S+)", "mentor", "{name}的师父是{object}"),
     (r"\bmy mentor is (\w+)", "mentor", "{name}'s mentor is {object}"),
     (r"\bI live in (\w+)", "lives_in", "{name} lives in {object}"),
-    (r"我(?:打算|计划)([^，。！,.!\s]+)", "plans", "{name}打算{object}"),
+    (r"\bI like (\w+)", "likes", "{name} likes {object}"),
+    (_OWN + r"(?:打算|计划)(\S+)", "plans", "{name}打算{object}"),
 )
 _OTHERS = re.compile(r"@(U\d+) (?:最)?喜欢([^，。！,.!\s]+)")
-_WORLD = re.compile(r"(\w+?)(常用于|有助于)(\w+)")
+_WORLD = re.compile(r"(\w+?)(常用于|有助于)(\w+)|用 ?(\w+?) ?(部署|写)(\w+)")
 
 
 def is_extraction(call: ChatCall) -> bool:
@@ -41,7 +51,7 @@ def extract(call: ChatCall) -> ToolCall:
 def claims(call: ChatCall) -> dict[str, Any]:
     """The arguments of the tool."""
     shown = Shown(call.last_user)
-    people = shown.people
+    people = dict(shown.people)
     entities: dict[str, str] = {}
     facts: list[dict[str, Any]] = []
 
@@ -53,13 +63,17 @@ def claims(call: ChatCall) -> dict[str, Any]:
 
     for line in shown.lines:
         number, who, text = line.number, line.label, line.text
-        for pattern, predicate, statement in _RULES:
-            for object in re.findall(pattern, text):
-                sentence = statement.format(name=people[who], object=object)
-                state(number, who, predicate, object, sentence)
+        for clause in map(str.strip, _CLAUSES.split(text)):
+            if called := _CALLED.match(clause):
+                people[who] = called[1] or called[2]
+            for pattern, predicate, statement in _RULES if not _QUESTION.search(clause) else ():
+                for object in re.findall(pattern, clause):
+                    sentence = statement.format(name=people[who], object=object)
+                    state(number, who, predicate, object, sentence)
         for person, object in _OTHERS.findall(text):
             state(number, person, "likes", object, f"{people[person]}喜欢{object}")
-        for subject, verb, object in _WORLD.findall(text):
+        for found in _WORLD.finditer(text):
+            subject, verb, object = filter(None, found.groups())
             state(number, label(subject), "other", object, f"{subject}{verb}{object}")
     things = [thing(id, name, "topic") for name, id in entities.items()]
     summary = "；".join(fact["statement"] for fact in facts)

@@ -6,12 +6,10 @@ put into the request.
 
 import re
 
-from graph_memory.learning.prompt import TOOL
 from graph_memory.recall.render import OPEN
 from graph_memory.text import is_chinese
-from tests.e2e.harness import ChatCall, FakeOpenAI, ToolCall
-
-from .extraction import extract
+from tests.e2e.extractor import extract, is_extraction
+from tests.e2e.harness import ChatCall, FakeOpenAI
 
 LABEL = {"zh": "【离线替身】", "en": "[offline stand-in] "}
 SHOWN = 8
@@ -23,15 +21,10 @@ TITLES = "conversation title generator"
 def stand_in() -> FakeOpenAI:
     """The server, ready to be entered."""
     server = FakeOpenAI(chunk_size=24)
-    server.when(lambda call: TOOL.name in call.tool_names, learn)
+    server.when(is_extraction, extract)
     server.when(lambda call: TITLES in call.system, title)
     server.when(lambda _call: True, chat)
     return server
-
-
-def learn(call: ChatCall) -> ToolCall:
-    """Extract from a batch."""
-    return ToolCall(TOOL.name, extract(call.last_user))
 
 
 def title(call: ChatCall) -> str:

@@ -14,7 +14,7 @@ from aiohttp import ClientSession, ClientTimeout
 
 from tests.e2e.harness import FakeOpenAI, wait_until
 from tests.instruments.demo.astrbot import DemoAstrBot, Model, model_of
-from tests.instruments.demo.standin import LABEL
+from tests.instruments.demo.standin import LABEL, memory_lines
 from tests.sources import ROOT
 
 STARTED = 240.0
@@ -29,6 +29,12 @@ def test_the_model_is_the_environments_if_it_is_complete() -> None:
     model, why = model_of(complete | {"OPENAI_MODEL": "m"}, llm)
     assert model == Model("k", "http://localhost/v1", "m", stand_in=False)
     assert why == "m (http://localhost/v1)"
+
+
+def test_only_the_injected_block_is_read_out() -> None:
+    block = "<memories>\n以下是资料\n相关的事:\n- 2026-11-22 小明喜欢爬山\n</memories>"
+    assert memory_lines(block) == ["2026-11-22 小明喜欢爬山"]
+    assert memory_lines("<system_reminder>\n- now\n</system_reminder>") == []
 
 
 async def start(folder: Path) -> asyncio.subprocess.Process:
