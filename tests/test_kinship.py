@@ -3,16 +3,10 @@
 import pytest
 
 from graph_memory.kinship import KIN, ONLY, first_word, kin_in, kin_words, same_kin, without_mine
+from tests.cases import rows
 
 
-@pytest.mark.parametrize(
-    ("said", "usual"),
-    [
-        ("老妈", "妈妈"), ("奶", "奶奶"), ("弟", "弟弟"), ("妹", "妹妹"), ("闺女", "女儿"),
-        ("媳妇", "老婆"), ("老丈人", "岳父"), ("丈母娘", "岳母"), ("舍友", "室友"),
-        ("mum", "mother"), ("granny", "grandmother"), ("bro", "brother"), ("kid", "child"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("said", "usual"), rows(__file__, "test_one_relative_has_many_words"))
 def test_one_relative_has_many_words(said: str, usual: str):
     assert first_word(said) == usual
     assert {said, usual} <= same_kin(said) == same_kin(usual)

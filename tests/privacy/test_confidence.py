@@ -3,6 +3,7 @@
 import pytest
 
 from graph_memory.privacy.confidence import asks_to_keep, reaches_back
+from tests.cases import rows
 
 ASKED = (
     """
@@ -74,15 +75,8 @@ def test_what_is_not(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
-    [
-        "别告诉别人", "这是秘密，别跟别人说", "这事儿你知道就行", "帮我保密哦", "別講出去",
-        "千万别跟别人提",
-        "刚才说的那件事别告诉别人啊", "记得保密", "please don't tell anyone",
-        "this is confidential",
-        "Keep it to yourself, ok?", "psst, that's a secret", "just between you and me",
-    ],
-)  # fmt: skip
+    "text", rows(__file__, "test_a_bare_request_means_what_was_said_before_it")
+)
 def test_a_bare_request_means_what_was_said_before_it(text: str) -> None:
     assert reaches_back(text)
 

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from graph_memory.model import Episode, Session, asker_of
+from tests.cases import rows
 from tests.makers import CHINA, entity, fact, group, private, user
 from tests.scripted import HashEmbedder
 
@@ -44,22 +45,7 @@ RECORDS = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("question", "told"),
-    [
-        ("那年夏天我们聊了什么", ["july", "august"]),
-        ("去年夏天我们都聊了些什么？", ["july", "august"]),
-        ("去年7月3日聊了什么", ["day"]),
-        ("去年5月有哪些话题", ["may"]),
-        ("what did we talk about last summer?", ["july", "august"]),
-        ("What happened in July 2026?", ["july"]),
-        ("去年我们聊了什么", ["year"]),
-        ("上个月我们聊了什么", []),
-        ("去年夏天我去了哪个城市看海", []),
-        ("你喜欢夏天吗", []),
-        ("我们聊了什么", []),
-    ],
-)
+@pytest.mark.parametrize(("question", "told"), rows(__file__, "test_a_question_about_a_time"))
 async def test_a_question_about_a_time(memory: Memory, question: str, told: list[str]):
     memory.now = NOW.timestamp()
     await memory.open(injection_token_budget=2000)

@@ -17,6 +17,7 @@ import pytest_asyncio
 from fastapi import FastAPI
 
 from graph_memory.service import MemoryService
+from tests.cases import rows
 from tests.views import assert_views_follow
 from webui.rendering import PageRequest
 
@@ -163,21 +164,7 @@ async def test_elements_stand_only_where_html_has_a_place_for_them(crawl: Crawl)
     assert records.all("a", **{"class": "record-link"})
 
 
-@pytest.mark.parametrize(
-    ("wrong", "count"),
-    [
-        ("<a href='/'><span><a href='/x'>x</a></span></a>", 1),
-        ("<button><input></button>", 1),
-        ("<button><input type=hidden></button>", 0),
-        ("<p>a<div>b</div></p>", 1),
-        ("<form><div><form></form></div></form>", 1),
-        ("<ul><a href='/'>x</a></ul>", 1),
-        ("<div><li>x</li></div>", 1),
-        ("<div><span></div></span>", 2),
-        ("<div>", 1),
-        ("<a href='/'><svg><path d='M0'/><text>a</text></svg><br>x</a>", 0),
-    ],
-)
+@pytest.mark.parametrize(("wrong", "count"), rows(__file__, "test_wrong_nesting_would_be_seen"))
 async def test_wrong_nesting_would_be_seen(wrong: str, count: int) -> None:
     assert len(Markup(wrong).misplaced) == count
 

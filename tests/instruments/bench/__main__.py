@@ -56,10 +56,6 @@ def main() -> None:
     )
     parser.add_argument("--felt", action="store_true", help="instead: real AstrBots, see felt.py")
     parser.add_argument("--pairs", type=int, default=PAIRS, help="with --felt")
-    parser.add_argument("--busy", action="store_true", help="with --felt: while every core is")
-    parser.add_argument(
-        "--chatter", action="store_true", help="with --felt: 10,000 messages that wake nobody too"
-    )
     options = parser.parse_args()
     if options.walks:
         from .walks import show_walks  # which imports AstrBot
@@ -70,11 +66,7 @@ def main() -> None:
         print(json.dumps(measure_pages(TIMES), indent=1))
         return
     if options.felt:
-        print(
-            json.dumps(
-                measure_felt(options.pairs, busy=options.busy, chatter=options.chatter), indent=1
-            )
-        )
+        print(json.dumps(measure_felt(options.pairs), indent=1))
         return
     if options.rebuild:
         (facts,) = options.items or (SIZES[2],)

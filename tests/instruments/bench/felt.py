@@ -8,12 +8,10 @@ import asyncio
 import itertools
 import os
 import random
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import AsyncExitStack, ExitStack, contextmanager
+from contextlib import AsyncExitStack
 from pathlib import Path
 from statistics import median
 
@@ -30,23 +28,16 @@ WARMING = 25
 PAUSE = 1.5, 3.0
 """Seconds after a reply until the next message: what is left to do counts as CPU."""
 GROUP, MEMBER = 7300, 7301
-CHATTER = (1_000, 0.05), (9_000, 0.02)
-"""Messages to a group that wake nobody, and seconds between two of them."""
 QUIET, QUIET_MS = 5.0, 100.0
 """Seconds in which a bot that has nothing to do uses less than so much of the processor."""
 SAMPLES = 2_000
 """Of the bootstrap."""
 
 
-def measure_felt(pairs: int, *, busy: bool = False, chatter: bool = False) -> Figures:
-    """Milliseconds from message to request and of processor time a turn, MB, seconds.
-
-    Args:
-        busy: While every core is.
-        chatter: Also of 10,000 messages to a group that wake nobody.
-    """
+def measure_felt(pairs: int) -> Figures:
+    """Milliseconds from message to request and of processor time a turn, MB, seconds."""
     with tempfile.TemporaryDirectory() as directory:
-        return asyncio.run(_measure(Path(directory), pairs, busy=busy, chatter=chatter))
+        return asyncio.run(_measure(Path(directory), pairs))
 
 
 class _Bot:
@@ -75,10 +66,6 @@ class _Bot:
         await asyncio.sleep(pause)
         return felt * 1000, answered * 1000, (self._spent() - spent) * 1000
 
-    async def overhear(self, text: str) -> None:
-        """Something is said in the group that wakes nobody."""
-        await self._world.qq.send_group(GROUP, MEMBER, text)
-
     async def rest(self) -> float:
         """Wait until there is nothing left to do; returns ms of the processor so far."""
         while True:
@@ -90,11 +77,6 @@ class _Bot:
     def memory_mb(self) -> float:
         return self._world.bot.memory_mb()
 
-    def disk_mb(self) -> float:
-        """What the bot has stored, the plugin's own files and the model's excluded."""
-        data = self._world.bot.root / "data" / "plugin_data"
-        return sum(file.stat().st_size for file in data.rglob("*") if file.is_file()) / 1e6
-
     def _spent(self) -> float:
         """Seconds of processor time so far."""
         stat = Path(f"/proc/{self._world.bot.process.pid}/stat").read_text()
@@ -102,7 +84,7 @@ class _Bot:
         return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
 
-async def _measure(root: Path, pairs: int, *, busy: bool, chatter: bool) -> Figures:
+async def _measure(root: Path, pairs: int) -> Figures:
     async with AsyncExitStack() as stack:
         bots = []
         for name, install in (("with", True), ("without", False)):
@@ -118,45 +100,10 @@ async def _measure(root: Path, pairs: int, *, busy: bool, chatter: bool) -> Figu
         found["started_s"] = bots[0].started - bots[1].started
         texts = iter(_texts())
         for place, in_group in (("private", False), ("group", True)):
-            with ExitStack() as load:
-                if busy:
-                    load.enter_context(_busy())
-                found[place] = await _pairs(bots, texts, WARMING + pairs, in_group=in_group)
+            found[place] = await _pairs(bots, texts, WARMING + pairs, in_group=in_group)
             say(f"  {place}: {found[place]}")
         found["mb"] = bots[0].memory_mb() - bots[1].memory_mb()
-        if chatter:
-            for count, pause in CHATTER:
-                found[f"{count} overheard"] = await _chatter(bots, count, pause)
         return found
-
-
-@contextmanager
-def _busy() -> Iterator[None]:
-    """Every core has something else to do."""
-    loop = [sys.executable, "-c", "while True: pass"]
-    loops = [subprocess.Popen(loop) for _ in range(os.cpu_count() or 1)]
-    try:
-        yield
-    finally:
-        for process in loops:
-            process.kill()
-            process.wait()
-
-
-async def _chatter(bots: list[_Bot], count: int, pause: float) -> Figures:
-    """Milliseconds of the processor for each overheard message, and MB after the last."""
-    before = [await bot.rest() for bot in bots]
-    for text in itertools.islice(itertools.cycle(_texts()), count):
-        for bot in bots:
-            await bot.overhear(f"{text} {random.randrange(1_000_000)}")
-        await asyncio.sleep(pause)
-    spent = [await bot.rest() - begun for bot, begun in zip(bots, before, strict=True)]
-    return {
-        "cpu_ms": round((spent[0] - spent[1]) / count, 2),
-        "without_cpu_ms": round(spent[1] / count, 2),
-        "mb": round(bots[0].memory_mb() - bots[1].memory_mb(), 1),
-        "disk_mb": round(bots[0].disk_mb(), 1),
-    }
 
 
 async def _pairs(bots: list[_Bot], texts: Iterator[str], count: int, *, in_group: bool) -> Figures:
