@@ -83,20 +83,29 @@ def is_command(event: Any, text: str, *, but: str | None = None) -> bool:
         but: Beginning of the modules whose commands do not count.
     """
     text = " ".join(text.split())
-    names = (name for module, _, name in _commands(event) if not (but and module.startswith(but)))
+    names = (
+        name
+        for module, name in _commands(event, CommandFilter | CommandGroupFilter)
+        if not (but and module.startswith(but))
+    )
     return any(text == name or text.startswith(f"{name} ") for name in names)
 
 
-def _commands(event: Any) -> Iterator[tuple[str, type, str]]:
-    """Module, kind of filter and name of all plugins' commands and groups of them."""
+def _commands(event: Any, kind: Any, *, ours: bool = False) -> Iterator[tuple[str, str]]:
+    """Module and name of all plugins' commands, or groups of them, or of this one's.
+
+    Args:
+        kind: Of filter.
+    """
     handlers = star_handlers_registry.get_handlers_by_event_type(
         EventType.AdapterMessageEvent, plugins_name=event.plugins_name
     )
     for handler in handlers:
-        for rule in handler.event_filters:
-            if isinstance(rule, CommandFilter | CommandGroupFilter):
-                for name in rule.get_complete_command_names():
-                    yield handler.handler_module_path, type(rule), name
+        if not ours or handler.handler_module_path.startswith(PLUGIN):
+            for rule in handler.event_filters:
+                if isinstance(rule, kind):
+                    for name in rule.get_complete_command_names():
+                        yield handler.handler_module_path, name
 
 
 class Never(CustomFilter):  # type: ignore[misc]
@@ -120,7 +129,12 @@ class Mistyped(CustomFilter):  # type: ignore[misc]
     """
 
     def filter(self, event: Any, cfg: Any) -> bool:
-        groups, commands = _own(event)
+        said = str(event.message_str)
+        written = f"{said}\n{unicodedata.normalize('NFKC', said)}".casefold()
+        groups = _names(event, CommandGroupFilter)
+        if not any(group.casefold() in written for group in groups):
+            return False  # as of nearly every message, which waits for this
+        commands = _names(event, CommandFilter)
         event.message_str = _straightened(event, cfg, groups, commands)
         group, _, given = " ".join(event.message_str.split()).partition(" ")
         names = {name.partition(" ")[2] for name in commands if name.partition(" ")[0] == group}
@@ -161,13 +175,9 @@ def _straightened(event: Any, cfg: Any, groups: set[str], commands: set[str]) ->
     return text if text.casefold() in groups else said
 
 
-def _own(event: Any) -> tuple[set[str], set[str]]:
-    """Names of this plugin's groups of commands, and of its commands, as they are now."""
-    names: dict[type, set[str]] = {CommandFilter: set(), CommandGroupFilter: set()}
-    for module, kind, name in _commands(event):
-        if module.startswith(PLUGIN):
-            names[kind].add(name)
-    return names[CommandGroupFilter], names[CommandFilter]
+def _names(event: Any, kind: type) -> set[str]:
+    """Names of this plugin's groups of commands, or of its commands, as they are now."""
+    return {name for _, name in _commands(event, kind, ours=True)}
 
 
 class WithWords(CustomFilter):  # type: ignore[misc]

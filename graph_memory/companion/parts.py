@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 
 from ..context import Context, Part
@@ -217,9 +217,7 @@ def _read(
     first = records[0].first_message if records else 0
     told, days, is_opening = list[Episode](), set[int](), False
     if message is not None and message.id >= first > 0:
-        said = rows.messages_of(replace(records[0], last_message=message.id))
-        opening = next((each.id for each in said if each.is_human), message.id)
-        is_opening = all(each.is_human for each in said if each.id > opening)
+        is_opening = not rows.has_reply(session, first, message.id)
     if is_opening and "records" in parts:
         told = queries.newest_episodes(db, session, EPISODES, told=True)
     if message and is_opening and "metadata" in parts:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import tzinfo
 from typing import Any, TypeVar
@@ -292,22 +292,35 @@ def batch_size(
         last: The Session's latest episode, which the messages may continue.
     """
     taken = spent = 0
-    episode = last
-    for message in waiting:
-        spent += tokens(message.text)
-        following = _episode(episode, "", message, zone)
-        is_other = episode is not None and following.id != episode.id
-        if taken and (spent > MAX_TOKENS or (is_other and taken >= few(session))):
+    for _, run in _runs(last, waiting, zone):
+        if taken >= few(session):
             break
-        episode = following
-        taken += 1
+        for message in run:
+            spent += tokens(message.text)
+            if taken and spent > MAX_TOKENS:
+                return taken
+            taken += 1
     return taken
 
 
-def _extends(last: Episode, message: Message, zone: tzinfo) -> bool:
-    return last.last_message < message.id and continues(
-        last.started_at, last.ended_at, last.messages, message.at, zone
-    )
+def _runs(
+    last: Episode | None, waiting: Iterable[Message], zone: tzinfo
+) -> Iterator[tuple[bool, list[Message]]]:
+    """Buffered messages by their episode, and whether that is the latest one."""
+    run: list[Message] = []
+    began, ended, count, newest = 0.0, -math.inf, 0, 0
+    if is_last := last is not None:
+        began, ended = last.started_at, last.ended_at
+        count, newest = last.messages, last.last_message
+    for message in waiting:
+        if message.id <= newest or not continues(began, ended, count, message.at, zone):
+            if run:
+                yield is_last, run
+            is_last, run, began, ended, count = False, [], message.at, message.at, 0
+        run.append(message)
+        ended, count, newest = max(ended, message.at), count + 1, message.id
+    if run:
+        yield is_last, run
 
 
 def upcoming(
@@ -317,11 +330,22 @@ def upcoming(
 
     The latest one, ``last``, comes first if they continue it.
     """
-    found: dict[str, Episode] = {}
-    for message in waiting:
-        last = _episode(last, session, message, zone)
-        found[last.id] = last
-    return list(found.values())
+    found: list[Episode] = []
+    for is_last, run in _runs(last, waiting, zone):
+        first = run[0]
+        if last is None or not is_last:
+            id = episode_id(session, first.id)
+            last = Episode(id, session, first.at, first.at, first.id, first.id, 0)
+        people = [message.sender for message in run if message.is_human]
+        last = replace(
+            last,
+            ended_at=max(last.ended_at, *(each.at for each in run)),
+            last_message=run[-1].id,
+            messages=last.messages + len(run),
+            participants=tuple(dict.fromkeys([*last.participants, *people])),
+        )
+        found.append(last)
+    return found
 
 
 def _claimed(
@@ -341,18 +365,3 @@ def _claimed(
             changes.put(_seen(found, at, messages=found.messages + 1))
             changes.name(session.id, sender, message.name, at)
     return changes.draft("chat", "episode")
-
-
-def _episode(last: Episode | None, session: str, message: Message, zone: tzinfo) -> Episode:
-    """The latest episode with one more message, or the one that the message begins."""
-    if last is None or not _extends(last, message, zone):
-        id = episode_id(session, message.id)
-        last = Episode(id, session, message.at, message.at, message.id, message.id, 0)
-    people = [message.sender] if message.is_human else []
-    return replace(
-        last,
-        ended_at=max(last.ended_at, message.at),
-        last_message=message.id,
-        messages=last.messages + 1,
-        participants=tuple(dict.fromkeys([*last.participants, *people])),
-    )

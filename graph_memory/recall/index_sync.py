@@ -290,8 +290,8 @@ class IndexSync:
             await self.run(self.index.put_vectors, items, found, embedder.name)
         elif self._wants_examples():
             await self._embed_examples(embedder)
-            return 0.0
-        return 0.0 if items else NEVER
+        # After fewer than there might have been, there are no more until something comes.
+        return NEVER if self._may_wait and not self._wants_examples() else 0.0
 
     def _wants_examples(self) -> bool:
         """Whether a condition is known, and nobody waits for documents alone."""

@@ -24,7 +24,7 @@ from .index import Index
 from .index_sync import IndexSync
 from .keyword import SIMILAR, SearchResult, find, keywords
 from .lexical import forget
-from .query import Question, RecallOptions, compose, is_small_talk, split
+from .query import Question, RecallOptions, Subquery, compose, is_small_talk, split
 from .ranking import SIGNALS, Ranking, SearchContext, rank, reranked
 from .render import Item, Renderer, TokenTally, framed, is_told, preamble, wording
 from .selection import Reason, Selection, select
@@ -215,7 +215,7 @@ class Recaller:
         self._views = ViewCache(context.settings.policy, context.attendance)
         self._sync = IndexSync(context.journal)
         self._embedder: Embedder | None = None
-        self._expected: set[asyncio.Future[Any]] = set()
+        self._expected: dict[str, tuple[tuple[Subquery, ...], asyncio.Future[Any]]] = {}
         self.traces = Traces()
         self._file = TraceFile(context, self.traces, self._sync)
         self._troubles = LogOnce(logger)
@@ -337,10 +337,11 @@ class Recaller:
     def expect(self, text: str) -> None:
         """Begin to embed a message of which :meth:`remind` will be asked in a moment."""
         if self._embedder and not is_small_talk(text):
-            asked = [self._embedder.query(part.text) for part in split(compose(text))]
+            parts = split(query := compose(text))
+            asked = [self._embedder.query(part.text) for part in parts]
             task = asyncio.gather(*asked, return_exceptions=True)
-            self._expected.add(task)
-            task.add_done_callback(self._expected.discard)
+            self._expected[query] = parts, task
+            task.add_done_callback(lambda _: self._expected.pop(query, None))
 
     async def remind(self, asker: Asker, text: str, options: RecallOptions = DEFAULTS) -> Recall:
         """What to remind the language model of before it answers ``text``.
@@ -481,7 +482,7 @@ class Recaller:
         query = compose(text, options.previous)
         if settings.enable_query_rewriting and self._model:
             query = await self._rewrite(query, options.where, by)
-        parts = split(query)
+        parts, _ = self._expected.get(query) or (split(query), None)
         is_idle = options.brief and is_small_talk(text)  # of which nothing is reminded
         asked = [] if is_idle else [part.text for part in parts]
         vectors, model = await self._embed(asked, by)

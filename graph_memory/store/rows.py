@@ -231,6 +231,16 @@ class Rows:
         query = "WHERE session = ? AND id BETWEEN ? AND ? ORDER BY id LIMIT ?"
         return select_messages(self._db, query, values)
 
+    def has_reply(self, session: str, first: int, last: int) -> bool:
+        """Whether the bot speaks after a person, from one message of a Session to another."""
+        query = (
+            "SELECT 1 FROM message WHERE session = :session AND sender = :bot AND id <= :last"
+            " AND id > (SELECT id FROM message WHERE session = :session AND sender != :bot"
+            " AND id BETWEEN :first AND :last ORDER BY id LIMIT 1) LIMIT 1"
+        )
+        values = {"session": session, "first": first, "last": last, "bot": BOT}
+        return self._db.execute(query, values).fetchone() is not None
+
     def is_forgotten(self, message: Message) -> bool:
         """Whether a message is not to be recalled, and so not to be learned from."""
         return self.get(Forgotten, Forgotten.of(message.session, message.id).id) is not None
