@@ -26,7 +26,6 @@ from .conftest import KEY, Opener, expect
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="package")]
 GROUP = "aiocqhttp:group:88001"
-EYES = f"/viewas?user={ZHANG}&persona=tech_assistant"
 
 
 async def remember_asking(service: MemoryService) -> None:
@@ -53,56 +52,6 @@ async def test_more_neighbours_come_and_nobody_moves(visit: Opener) -> None:
     after = await seen.places()
     assert {name: after[name] for name in before} == before
     assert len(after) > len(before)
-
-
-async def test_arrows_expand_and_collapse_and_facts_light_their_edges(visit: Opener) -> None:
-    seen = await visit(node=LI)
-    page, picture = seen.page, seen.page.locator("#picture")
-    item = page.locator("#neighbours .neighbour", has_text="晨光设计")
-    await item.focus()
-    before = await picture.get_attribute("data-nodes") or ""
-    await page.keyboard.press("ArrowRight")
-    await expect(picture).not_to_have_attribute("data-nodes", before)
-    assert "晨光设计" in await page.evaluate("document.activeElement.textContent")
-    await page.keyboard.press("Enter")
-    fact = page.locator("#neighbours .inspector a", has_text="李四在晨光设计做项目经理")
-    await page.locator("#neighbours .neighbour", has_text="聊天的人").first.focus()
-    await fact.focus()
-    await expect(picture).to_have_attribute("data-said", "就职于")
-    await item.focus()
-    await page.keyboard.press("ArrowLeft")
-    await expect(picture).to_have_attribute("data-nodes", before)
-
-
-async def test_an_answer_is_shown_in_the_graph(visit: Opener) -> None:
-    seen = await visit(at="/graph/ask/path")
-    page = seen.page
-    await page.get_by_label("从", exact=True).fill("李四")
-    await page.get_by_label("到", exact=True).fill("年糕")
-    await page.keyboard.press("Enter")
-    await page.get_by_role("link", name="在图谱中显示").first.click()
-    await page.wait_for_selector("#graph[data-ready]")
-    await expect(page.locator(".route-steps li")).to_have_count(3)
-    await seen.go(f"/graph/ask/shared?a={LI}&b={HONG}")
-    await page.get_by_role("link", name="在图谱中显示").first.click()
-    await page.wait_for_selector("#graph[data-ready]")
-    await expect(page.locator("#picture")).to_have_attribute("data-nodes", "4")
-
-
-async def test_a_name_is_found_on_the_map_itself(visit: Opener) -> None:
-    seen = await visit()
-    await seen.log_in()
-    await seen.graph()
-    page = seen.page
-    search = page.get_by_role("searchbox")
-    await search.fill("年糕")
-    await search.press("Enter")
-    await expect(page.locator("#neighbours li.selected .neighbour-name")).to_have_text("年糕")
-    assert "sel=" in page.url
-    # What is no name of one of them is looked for by the server.
-    await search.fill("张")
-    await search.press("Enter")
-    await page.get_by_text("名字里有“张”的").wait_for()
 
 
 async def test_the_map_shows_everything_and_says_what_a_fact_says(visit: Opener) -> None:
@@ -213,33 +162,6 @@ async def test_where_one_looks_stands_in_the_address(visit: Opener) -> None:
         await page.wait_for_selector("#graph[data-ready]")
 
 
-async def test_a_way_between_two_is_drawn_by_keyboard_alone(visit: Opener) -> None:
-    seen = await visit()
-    await seen.log_in()
-    await seen.graph()
-    page, keyboard = seen.page, seen.page.keyboard
-    neighbours = page.locator("#neighbours")
-    for name, button in (("小红", "从这里找路径"), ("年糕", "从“小红”到这里")):
-        await neighbours.get_by_role("button", name=name, exact=False).first.focus()
-        await keyboard.press("Enter")
-        await neighbours.get_by_role("button", name=button).focus()
-        await keyboard.press("Enter")
-    steps = page.locator(".route-steps li")
-    await expect(steps).to_have_count(4)
-    assert await steps.all_text_contents() == ["小红", "李四", "张三", "年糕"]
-    assert page.url.count("way=") == 2
-    await page.reload()
-    await expect(steps).to_have_count(4)
-    await steps.get_by_role("button", name="李四").click()
-    await expect(page.locator("#picture")).to_have_attribute("data-selected", LI)
-    await page.get_by_role("button", name="收起路径").click()
-    await expect(page.locator("#route")).to_be_hidden()
-    assert "way=" not in page.url
-    assert await page.evaluate("document.activeElement !== document.body")
-    await page.go_back()
-    await expect(steps).to_have_count(4)
-
-
 async def test_a_group_of_neighbours_comes_by_itself(visit: Opener) -> None:
     seen = await visit(node=ZHANG)
     page, picture = seen.page, seen.page.locator("#picture")
@@ -346,47 +268,7 @@ async def test_five_thousand_nodes_are_there_in_two_seconds_and_move_smoothly(
     assert max(rates) >= 30, rates
 
 
-async def test_an_ended_login_is_said(visit: Opener) -> None:
-    seen = await visit(node=LI)
-    page = seen.page
-    await page.context.clear_cookies()
-    await page.locator("#neighbours .neighbour", has_text="晨光设计").focus()
-    await page.keyboard.press("ArrowRight")
-    await expect(page.locator("#shown")).to_contain_text("请重新登录")
-    seen.wrong.clear()  # the browser logs the answer
-
-
 # -------------------------------------------------------------------- view as
-
-
-async def test_the_slider_by_keyboard_goes_back_in_time(visit: Opener) -> None:
-    seen = await visit(at=EYES)
-    page = seen.page
-    figure = page.locator("#seen .sight-figure")
-    now = int(await figure.inner_text())
-    slider = page.get_by_role("slider", name="时间")
-    await slider.focus()
-    await page.keyboard.press("Home")
-    await expect(figure).to_have_text("0")
-    assert await page.locator("#seen .nothing").is_visible()
-    assert await page.evaluate("document.activeElement.id") == "e-slider"
-    assert "day=" in page.url
-    await page.get_by_role("link", name="现在").click()
-    await expect(figure).to_have_text(str(now))
-    await page.locator("#e-day").fill("2025-09-01")
-    await page.get_by_text("条那时还不知道").wait_for()
-    assert 0 < int(await figure.inner_text()) < now
-    assert await page.locator("#seen .sighting", has_text="张三住在北京").count() <= 1
-    await page.reload()
-    assert await page.locator("#e-day").input_value() == "2025-09-01"
-
-
-async def test_choosing_another_persona_shows_another_side(visit: Opener) -> None:
-    seen = await visit(at=EYES)
-    before = await seen.page.locator("#hidden .sight-figure").inner_text()
-    await seen.page.get_by_label("问哪个人格").select_option("life_advisor")
-    await seen.page.wait_for_url("**persona=life_advisor**")
-    assert await seen.page.locator("#hidden .sight-figure").inner_text() != before
 
 
 # ------------------------------------------------------------------------ why
@@ -408,23 +290,6 @@ async def test_a_reply_is_opened_and_hostile_text_does_not_run(visit, service):
 
 
 # --------------------------------------------------------------------- tuning
-
-
-async def test_turning_a_knob_redraws(visit: Opener) -> None:
-    seen = await visit(at="/tuning")
-    page = seen.page
-    line = page.locator(".decay").first
-    before = await line.get_attribute("points") or ""
-    assert await page.locator("#keep").is_hidden()
-    await page.get_by_label("淡忘速度").fill("8")
-    await expect(line).not_to_have_attribute("points", before)
-    await page.locator("#keep").wait_for()
-    assert "time_decay_rate" in await page.locator("#keep").inner_text()
-    worse = page.locator(".span[data-worse] .span-figure").first
-    await worse.wait_for()
-    await page.get_by_label("归档门槛").fill("2")
-    await page.locator("#k-threshold[aria-invalid]").wait_for()
-    assert await page.locator("#keep").is_hidden()
 
 
 @pytest.mark.parametrize(

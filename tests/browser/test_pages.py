@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.webui.browsing import HOSTILE, LIFE, PRIVATE
+from tests.webui.browsing import HOSTILE, PRIVATE
 from tests.webui.seed import fact_id
 from tests.webui.story import HONG, MALLORY, XSS, ZHANG
 
@@ -51,25 +51,6 @@ async def test_a_wrong_key_is_said_and_the_right_one_leads_on(visit: Opener) -> 
     seen.wrong = [text for text in seen.wrong if "401" not in text]  # the wrong key
 
 
-async def test_forget_and_undo_with_the_pointer(visit: Opener) -> None:
-    seen = await visit(at=f"/memories/{fact_id(LIFE, '张三打算国庆和小雨去云南旅行')}")
-    await seen.page.get_by_role("button", name="忘记").click()
-    await seen.page.get_by_text("忘记 1 条记忆？").wait_for()
-    await seen.page.get_by_role("button", name="忘记").click()
-    assert "已忘记 1 条" in await seen.page.locator(".done").inner_text()
-    await seen.page.get_by_role("button", name="撤销").click()
-    await seen.page.get_by_role("heading", name="张三打算国庆和小雨去云南旅行").wait_for()
-
-
-async def test_filters_apply_when_chosen_and_leave_a_clean_address(visit: Opener) -> None:
-    seen = await visit(at="/memories")
-    await seen.page.get_by_text("更多筛选").click()
-    await seen.page.select_option("#f-persona", "life_advisor")
-    await seen.page.wait_for_url("**persona=life_advisor**")
-    assert "q=" not in seen.page.url
-    assert "找到 16 条" in await seen.page.locator(".head-note").inner_text()
-
-
 async def test_the_table_by_keyboard_alone(visit: Opener) -> None:
     seen = await visit()
     await seen.log_in()
@@ -108,31 +89,6 @@ async def test_who_wants_no_motion_gets_none(visit: Opener) -> None:
 
 
 # ---------------------------------------------------------------------- graph
-
-
-async def test_picture_and_list_follow_each_other(visit: Opener) -> None:
-    seen = await visit(node=HONG)
-    page = seen.page
-    picture = page.locator("#picture")
-    before = await picture.get_attribute("data-nodes") or ""
-    await page.locator("#neighbours").get_by_role("button", name="晨光设计").click()
-    await expect(picture).to_have_attribute("data-selected", re.compile("^e:"))
-    await page.get_by_role("link", name="小红在晨光设计做平面设计师").wait_for()
-    await page.get_by_role("button", name="展开").click()
-    await page.get_by_role("button", name="收起").wait_for()
-    await expect(picture).not_to_have_attribute("data-nodes", before)
-    assert "已展开“晨光设计”" in await page.locator("#shown").inner_text()
-    await page.get_by_role("button", name="收起").click()
-    await expect(picture).to_have_attribute("data-nodes", before)
-    # And from the picture: a click selects and expands, a second one collapses.
-    await seen.touch("黄山")
-    item = page.locator("#neighbours li.selected .neighbour-name")
-    assert await item.inner_text() == "黄山"
-    await page.get_by_role("button", name="收起").wait_for()
-    await expect(picture).not_to_have_attribute("data-nodes", before)
-    await seen.touch("黄山")
-    await page.get_by_role("button", name="展开").wait_for()
-    await expect(picture).to_have_attribute("data-nodes", before)
 
 
 async def test_the_graph_by_keyboard_alone(visit: Opener) -> None:
