@@ -3,7 +3,6 @@
 import asyncio
 import itertools
 import json
-import re
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -80,40 +79,6 @@ async def test_the_map_shows_everything_and_says_what_a_fact_says(visit: Opener)
     assert await page.locator("#neighbours .neighbour").count() == len(first)
 
 
-async def test_filters_and_colours_stand_in_the_address(visit: Opener) -> None:
-    seen = await visit()
-    await seen.log_in()
-    await seen.graph()
-    page, picture = seen.page, seen.page.locator("#picture")
-    everything = await picture.get_attribute("data-nodes") or ""
-    await page.get_by_text("筛选与着色").click()
-    await page.get_by_role("combobox", name="关系", exact=True).fill("就职")
-    await page.keyboard.press("Enter")
-    await expect(picture).not_to_have_attribute("data-nodes", everything)
-    works = await seen.places()
-    assert {"小红", "晨光设计"} <= works.keys()
-    assert "年糕" not in works
-    await page.get_by_role("combobox", name="种类", exact=True).fill("地点")
-    await page.keyboard.press("Enter")
-    await expect(picture).to_have_attribute("data-nodes", "0")
-    await page.go_back()
-    await expect(picture).to_have_attribute("data-nodes", str(len(works)))
-    assert await page.get_by_role("combobox", name="种类", exact=True).input_value() == ""
-    await page.get_by_label("颜色表示").select_option(label="人格")
-    await expect(page.locator(".legend-kinds")).to_contain_text("life_advisor")
-    assert "relation=works_at" in page.url
-    assert "colour=persona" in page.url
-    await seen.touch("小红")
-    await expect(picture).to_have_attribute("data-selected", HONG)
-    await page.reload()
-    await page.wait_for_selector("#graph[data-ready]")
-    assert (await seen.places()).keys() == works.keys()
-    await expect(page.locator("#neighbours li.selected .neighbour-name")).to_have_text("小红")
-    await page.get_by_text("筛选与着色").click()
-    await page.get_by_role("button", name="全部清除").click()
-    await expect(picture).to_have_attribute("data-nodes", everything)
-
-
 async def test_time_and_other_eyes_are_lenses_on_the_picture(visit, service) -> None:
     seen = await visit()
     await seen.log_in()
@@ -160,23 +125,6 @@ async def test_where_one_looks_stands_in_the_address(visit: Opener) -> None:
     for odd in ("view=1 2", "view=a b c", "view=1 2 -3", "view=1 2 1e999"):
         await seen.go(f"/graph?{odd}")
         await page.wait_for_selector("#graph[data-ready]")
-
-
-async def test_a_group_of_neighbours_comes_by_itself(visit: Opener) -> None:
-    seen = await visit(node=ZHANG)
-    page, picture = seen.page, seen.page.locator("#picture")
-    await expect(picture).to_have_attribute("data-nodes", re.compile("^[1-9]"))
-    before = int(await picture.get_attribute("data-nodes") or "0")
-    group = page.locator("#neighbours .rest").get_by_role("button", name="拥有 +")
-    left = int((await group.inner_text()).rpartition("+")[2])
-    assert left > 30
-    await group.click()
-    await expect(picture).to_have_attribute("data-nodes", str(before + left))
-    await expect(group).to_have_count(0)
-    # And farther than one step, as far as the address says.
-    await page.get_by_role("link", name="2 步").click()
-    await page.wait_for_selector("#graph[data-ready]")
-    assert {"小红", "晨光设计"} <= (await seen.places()).keys()
 
 
 async def test_the_picture_can_be_kept(visit: Opener) -> None:

@@ -8,47 +8,10 @@ from tests.webui.browsing import HOSTILE, PRIVATE
 from tests.webui.seed import fact_id
 from tests.webui.story import HONG, MALLORY, XSS, ZHANG
 
-from .conftest import BULK, KEY, Opener, expect
+from .conftest import BULK, Opener, expect
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="package")]
 CHINA = f"/memories/{fact_id(PRIVATE, '张三住在上海，今年春天刚搬过去')}"
-
-BRIGHTNESS = """() => {
-  const canvas = new OffscreenCanvas(1, 1).getContext("2d");
-  canvas.fillStyle = getComputedStyle(document.documentElement).backgroundColor;
-  canvas.fillRect(0, 0, 1, 1);
-  return canvas.getImageData(0, 0, 1, 1).data.slice(0, 3).reduce((a, b) => a + b) / 765;
-}"""
-
-
-async def test_the_choice_of_theme_and_language_stays(visit: Opener) -> None:
-    seen = await visit(scheme="light", language="zh")
-    await seen.go("/login")
-    await seen.page.get_by_role("link", name="深色").click()
-    await seen.page.locator("html[data-theme=dark]").wait_for()
-    assert await seen.page.evaluate(BRIGHTNESS) < 0.2
-    await seen.log_in()
-    await seen.page.get_by_role("link", name="English").click()
-    await seen.page.locator("html[lang=en]").wait_for()
-    await seen.page.get_by_role("link", name="Memories").click()
-    await seen.page.get_by_role("heading", name="Memories", exact=True).wait_for()
-    assert await seen.page.evaluate(BRIGHTNESS) < 0.2
-
-
-async def test_a_wrong_key_is_said_and_the_right_one_leads_on(visit: Opener) -> None:
-    seen = await visit()
-    await seen.go("/memories?q=橘猫")
-    await seen.page.fill("#key", "wrong")
-    await seen.page.press("#key", "Enter")
-    assert await seen.page.get_by_role("alert").inner_text() == "密钥不对，请再试一次。"
-    await seen.page.fill("#key", KEY)
-    await seen.page.get_by_role("button", name="进入").click()
-    await seen.page.get_by_role("link", name="张三养了一只叫年糕的橘猫").wait_for()
-    await seen.page.get_by_role("button", name="退出登录").click()
-    await seen.page.wait_for_url("**/login")
-    await seen.go("/memories")
-    assert "/login" in seen.page.url
-    seen.wrong = [text for text in seen.wrong if "401" not in text]  # the wrong key
 
 
 async def test_the_table_by_keyboard_alone(visit: Opener) -> None:

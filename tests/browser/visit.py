@@ -10,11 +10,14 @@ from graph_memory.service import MemoryService
 from tests.webui.visit import KNOWN
 
 from .conftest import KEY, Opener, Visit, expect
+from .test_everywhere import LOOK
 
 if TYPE_CHECKING:
     from playwright.async_api import Locator, Page
 
 ROLES = ("button", "link", "combobox", "slider", "heading", "option", "listbox", "searchbox")
+WHOLE = ("js", "url", "no-url", "fits", "dark")
+"""Checks of the page as a whole."""
 FIT = "document.documentElement.scrollWidth === innerWidth"
 
 
@@ -29,12 +32,13 @@ class BrowserVisit:
     lets what has gone wrong so far be, if it has them.
 
     A target is ``role:name``, ``label:…``, ``"words"`` or a CSS selector; of several it is the
-    first. ``see`` and ``gone`` say whether it is there, ``has … | words``, ``is … | words``,
-    ``differs … | words``, ``value … | pattern``, ``count … | 3``, ``focused`` what it holds,
-    ``attr … | name value`` its attributes (``name! value``: another one; ``~`` before it: a
-    pattern); ``keep name … | attribute``, or its ``text``, keeps one. ``says`` waits for words and
-    for the scripts, ``url`` for an address that has a pattern (``no-url``), ``js … | value`` is
-    what an expression is, ``fits`` that nothing scrolls sideways.
+    first. ``see`` and ``gone`` say whether it is there, ``has`` or ``lacks … | words``,
+    ``is … | words``, ``differs … | words``, ``value … | pattern``, ``count … | 3``, ``focused``
+    what it holds, ``attr … | name value`` its attributes (``name! value``: another one; ``~``
+    before it: a pattern); ``keep name … | attribute``, or its ``text``, keeps one. ``says`` waits
+    for words and for the scripts, ``url`` for an address that has a pattern (``no-url``),
+    ``js … | value`` is what an expression is, ``fits`` that nothing scrolls sideways, ``dark``
+    what the page looks like.
     """
 
     def __init__(self, opened: Opener, service: MemoryService) -> None:
@@ -129,14 +133,16 @@ class BrowserVisit:
         options: dict[str, Any] = dict(each.split("=", 1) for each in more)
         if path.startswith("node="):
             options["node"] = path.removeprefix("node=")
-        else:
+        elif not path.startswith("/login"):
             options["at"] = path
         if "width" in options:
             options["width"] = int(options["width"])
         self.seen = await self._open(**options)
+        if path.startswith("/login"):  # as nobody
+            await self.seen.go(path)
 
     async def _check(self, sign: str, target: str, value: str) -> None:
-        found = self._target(target) if sign not in ("js", "url", "no-url") else None
+        found = self._target(target) if sign not in WHOLE else None
         match sign:
             case "see":
                 await found.wait_for()
@@ -146,6 +152,8 @@ class BrowserVisit:
                 await self.seen.says(target)
             case "has":
                 await expect(found).to_contain_text(value)
+            case "lacks":
+                await expect(found).not_to_contain_text(value)
             case "is":
                 await expect(found).to_have_text(value)
             case "differs":
@@ -170,6 +178,8 @@ class BrowserVisit:
                 assert target not in self._page.url
             case "js":
                 assert await self._page.evaluate(target) == json.loads(value)
+            case "dark":
+                assert (await self._page.evaluate(LOOK))["brightness"] < 0.2
             case "fits":
                 assert await self._page.evaluate(FIT)
             case _:
