@@ -123,9 +123,7 @@ async def test_who_is_forgotten_by_one_is_gone_from_all_files_of_all(bots: Bots)
     assert bot.silent < 60
 
 
-async def test_who_was_forgotten_stays_so_if_the_server_is_set_back(
-    bots: Bots, postgres: Postgres
-) -> None:
+async def test_who_was_forgotten_stays_so_if_the_server_is_set_back(bots, postgres):
     import psycopg
 
     one, two = await bots.start("one"), await bots.start("two")
@@ -149,9 +147,7 @@ async def test_who_was_forgotten_stays_so_if_the_server_is_set_back(
 
 
 @pytest.mark.parametrize("after", ["a restart", "a set-back"])
-async def test_who_is_to_be_forgotten_is_erased_from_what_another_bot_just_delivered(
-    bots: Bots, after: str
-) -> None:
+async def test_who_is_to_be_forgotten_is_erased_from_what_another_bot_just_delivered(bots, after):
     """This bot has not even followed it."""
     one, two = await bots.start("one"), await bots.start("two")
     await followed(one, two)
@@ -270,9 +266,7 @@ async def test_a_follow_up_is_sent_by_the_bot_that_is_in_the_chat(bots: Bots) ->
     assert not await two.memory.journal.serves(CLUB.circle)
 
 
-async def test_who_is_cut_off_for_long_recalls_only_what_belongs_to_the_chat(
-    bots: Bots, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_who_is_cut_off_for_long_recalls_only_what_belongs_to_the_chat(bots, monkeypatch):
     """What somebody told elsewhere another bot may long have forgotten."""
     one = await bots.start("one")
     await one.say(zhang, "我最爱吃的是椒麻鸡")
@@ -287,9 +281,7 @@ async def test_who_is_cut_off_for_long_recalls_only_what_belongs_to_the_chat(
     assert "火锅" in await recalled(zhang_in_club)
 
 
-async def test_what_is_asked_for_while_the_server_is_away_is_done_after_it(
-    bots: Bots, postgres: Postgres
-) -> None:
+async def test_what_is_asked_for_while_the_server_is_away_is_done_after_it(bots, postgres):
     """A retraction and a pause, over a restart; what was said meanwhile is retracted as well."""
     one = await bots.start("one")
     await one.memory.learning.hear(replace(li_in_club, text="这句我要撤回", ref="5@5"))

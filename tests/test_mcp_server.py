@@ -172,9 +172,7 @@ async def test_it_asks_as_the_persona_that_was_spoken_with_last(tmp_path: Path) 
         ("POST", {"Authorization": f"Bearer {KEY}", "Content-Length": "70000"}, 413),
     ],
 )
-async def test_who_has_no_key_is_told_nothing(
-    page: Page, method: str, headers: dict[str, str], status: int
-) -> None:
+async def test_who_has_no_key_is_told_nothing(page, method, headers, status):
     async with httpx.AsyncClient() as client:
         body = b" " * 70_000 if status == 413 else b"{}"
         answer = await client.request(method, page.url, headers=headers, content=body)

@@ -132,9 +132,7 @@ async def test_work_goes_on_without_whoever_asked_for_it() -> None:
     assert works.of("undo") is not now
 
 
-async def test_what_failed_is_told_until_it_is_done_and_what_ended_for_a_while(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+async def test_what_failed_is_told_until_it_is_done_and_what_ended_for_a_while(caplog):
     clock = Clock()
     works = LongWork(clock)
 

@@ -139,8 +139,8 @@ def test_models_that_there_are_not_are_named(tmp_path: Path) -> None:
 
 
 async def test_a_local_model_that_is_not_there_is_replaced_by_the_bundled_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    tmp_path, monkeypatch
+):
     loaded: list[str] = []
 
     async def load(model: str, store: None) -> None:

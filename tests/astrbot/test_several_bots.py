@@ -247,9 +247,7 @@ async def test_who_does_not_hear_any_more_does_not_listen(club: Group) -> None:
     assert await origin() == "zwei"
 
 
-async def test_a_command_to_one_bot_is_no_talk_to_the_other(
-    club: Group, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_command_to_one_bot_is_no_talk_to_the_other(club, monkeypatch):
     await acquainted(club)
     rule = CommandFilter("记忆 状态")
     handler = SimpleNamespace(handler_module_path="data.plugins.x", event_filters=[rule])

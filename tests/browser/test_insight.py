@@ -194,9 +194,7 @@ OPENED = """() => new Promise((done) => {
 """Milliseconds from the press that leads here until the picture is drawn."""
 
 
-async def test_five_thousand_nodes_are_there_in_two_seconds_and_move_smoothly(
-    visit: Opener,
-) -> None:
+async def test_five_thousand_nodes_are_there_in_two_seconds_and_move_smoothly(visit):
     seen = await visit(late=False)
     await seen.log_in()
     body = json.dumps(crowd(5_000, 20_000))

@@ -91,8 +91,8 @@ async def test_a_dialog_keeps_the_focus_and_gives_it_back(visit: Opener) -> None
 
 @pytest.mark.parametrize(("language", "width"), [("zh", 1280), ("en", 360)])
 async def test_what_is_selected_takes_another_relation_and_is_taken_out(
-    visit: Opener, service: MemoryService, language: str, width: int
-) -> None:
+    visit, service, language, width
+):
     seen = await visit(width, "dark", language, at="/memories?q=静电容")
     page, keyboard = seen.page, seen.page.keyboard
     words = {

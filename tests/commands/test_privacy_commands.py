@@ -91,12 +91,7 @@ async def test_owners_see_whom_they_have_forgotten(memory: MemoryService, comman
     [(forget_me, "erase", "重启也不会忘"), (Tombstones, "add", "请再发一次")],
 )
 async def test_on_a_full_disk_it_says_that_nothing_happened(
-    memory: MemoryService,
-    commands: Commands,
-    monkeypatch: pytest.MonkeyPatch,
-    owner: Any,
-    name: str,
-    told: str,
+    memory, commands, monkeypatch, owner, name, told
 ):
     def full(*_: Any) -> None:
         raise JournalError("no room")

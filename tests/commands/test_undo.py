@@ -127,9 +127,7 @@ async def test_what_cannot_be_undone_is_said_plainly_and_locks_nothing(commands:
         "two hundred lines",
     ],
 )
-async def test_what_was_done_in_another_conversation_is_asked_first(
-    tmp_path: Path, silences: tuple[int, ...], asks: bool
-) -> None:
+async def test_what_was_done_in_another_conversation_is_asked_first(tmp_path, silences, asks):
     clock = Clock(T0)
     memory = await MemoryService.open(tmp_path, Settings(), zone=UTC, now=clock)
     commands = Commands(memory)

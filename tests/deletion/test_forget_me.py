@@ -341,7 +341,7 @@ async def test_accounts_that_cannot_be_parted_yet_are_tried_again(service, monke
 
 
 async def test_a_wish_that_cannot_be_recorded_does_nothing_and_is_kept(
-    service: MemoryService, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    service, tmp_path, monkeypatch
 ):
     before = await service.journal.newest_messages(1000)
     with monkeypatch.context() as patch:

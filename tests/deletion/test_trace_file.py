@@ -1,6 +1,5 @@
 """The file of traces after each way to delete: no id, no account, no word is left in it."""
 
-from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -35,9 +34,7 @@ WAYS = {retract: False, forget_me: False, forget: True}
 
 
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
-async def test_no_id_of_what_is_deleted_is_left(
-    tmp_path: Path, way: Callable[[World], Awaitable[None]]
-) -> None:
+async def test_no_id_of_what_is_deleted_is_left(tmp_path, way):
     async with living(tmp_path) as world:
         line = await world.memory.learning.hear(replace(li_in_club, text=WORD, ref="7@1"))
         assert line

@@ -107,9 +107,7 @@ async def test_two_accounts_in_one_group(club: Group) -> None:
     assert {f"aiocqhttp:{own}" for own in club.accounts}.isdisjoint(people)
 
 
-async def test_two_astrbots_share_one_memory(
-    tmp_path_factory: pytest.TempPathFactory, dsn: str
-) -> None:
+async def test_two_astrbots_share_one_memory(tmp_path_factory, dsn):
     """What one hears the other recalls and does not learn again; one goes on alone."""
     settings = {"shared_journal": dsn}
     folders = [tmp_path_factory.mktemp(name) for name in ("here", "there")]

@@ -319,9 +319,7 @@ async def test_the_map_is_made_once_for_each_state(pair: Pair) -> None:
     assert await store.map() is later
 
 
-async def test_of_a_large_graph_the_map_has_the_best_connected(
-    pair: Pair, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_of_a_large_graph_the_map_has_the_best_connected(pair, monkeypatch):
     _, store = pair
     monkeypatch.setattr(graph_store, "MAP_NODES", 2)
     monkeypatch.setattr(graph_store, "MAP_EDGES", 1)

@@ -185,8 +185,8 @@ async def test_the_past_is_corrected_as_the_past(journal: Journal, library: Libr
     ],
 )
 async def test_nobody_corrects_what_is_not_theirs_or_what_they_cannot_see(
-    journal: Journal, library: Library, old: Fact, who: str, here: Session
-) -> None:
+    journal, library, old, who, here
+):
     await put(journal, HOME, ROOM, private("li"), old)
     nothing = replace(old, id="f:nothing")
     with pytest.raises(NotFoundError) as hidden:

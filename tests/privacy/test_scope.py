@@ -92,7 +92,7 @@ def test_group_is_its_own_audience_whoever_is_in_it_now():
 )  # fmt: skip
 @pytest.mark.parametrize("layer", Layer)
 def test_a_confidence_is_for_its_teller_in_private_and_for_the_owner(
-    told: Session, asks: Asker, policy: Policy, seen: bool, layer: Layer
+    told, asks, policy, seen, layer
 ):
     found = view(told, asks, policy, Attendance())
     rank = found.rank(layer, 5.0, 5.0, confidential=True) if found else Rank.HIDDEN
@@ -240,14 +240,7 @@ def test_participants_only_holds_by_its_definition(session, here, account, prese
     policies,
 )  # fmt: skip
 def test_who_share_a_standpoint_see_the_same(
-    session: Session,
-    here: Session,
-    there: Session,
-    one: str,
-    other: str,
-    linked: set[str],
-    present: list[Presence],
-    policy: Policy,
+    session, here, there, one, other, linked, present, policy
 ):
     more = [user(account) for account in linked]
     first = asker_of(here, here.owner or user(one), more)
@@ -260,13 +253,7 @@ def test_who_share_a_standpoint_see_the_same(
 
 @given(sessions, sessions, accounts, presences, policies, times, st.booleans())
 def test_a_barrier_is_named_exactly_where_something_is_hidden(
-    session: Session,
-    here: Session,
-    account: str,
-    present: list[Presence],
-    policy: Policy,
-    at: float,
-    is_known: bool,
+    session, here, account, present, policy, at, is_known
 ):
     asker = asker_of(here, here.owner or user(account))
     attendance = Attendance(present)

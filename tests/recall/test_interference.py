@@ -113,8 +113,8 @@ def nodes_of(row: Row | Message) -> set[str]:
 @settings(max_examples=250)
 @given(histories(), merges, askers, policies, sentences)
 def test_who_sees_only_one_of_two_that_are_merged_is_told_the_same(
-    history: History, merge: Merge, asker: Asker, policy: Policy, text: str
-) -> None:
+    history, merge, asker, policy, text
+):
     asker = linked(history, asker)
     views = views_of(history, asker, policy)
     apart = [row for row in history.steps if not isinstance(row, Merge)]
@@ -173,8 +173,8 @@ def test_an_index_that_followed_equals_one_that_was_built(history: History, text
 
 @given(histories(), st.lists(askers, min_size=1, max_size=3), policies, sentences)
 def test_an_index_that_was_asked_all_along_equals_one_that_was_built(
-    history: History, several: list[Asker], policy: Policy, text: str
-) -> None:
+    history, several, policy, text
+):
     """What is kept from question to question is never stale."""
     seen = [(asker, views_of(history, asker, policy)) for asker in several]
     index = Index()

@@ -225,9 +225,7 @@ async def test_a_question_is_embedded_once_and_small_talk_never(memory: Memory) 
     assert embedder.queries[1:] == ["早上好呀"], "who searches for it is answered"
 
 
-async def test_a_model_that_would_hold_the_bot_up_embeds_a_question_when_it_is_asked(
-    memory: Memory,
-) -> None:
+async def test_a_model_that_would_hold_the_bot_up_embeds_a_question_when_it_is_asked(memory):
     embedder = HashingEmbedder()
     embedder.parallel = False
     recaller = await memory.open()

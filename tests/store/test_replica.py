@@ -152,9 +152,7 @@ async def test_rows_follow_with_their_history(bots: Bots) -> None:
     assert await two.change(change.id) == change
 
 
-async def test_a_message_that_was_heard_while_the_server_is_away_is_delivered_once(
-    bots: Bots, postgres: Postgres
-) -> None:
+async def test_a_message_that_was_heard_while_the_server_is_away_is_delivered_once(bots, postgres):
     one = await bots.start("one")
     await bots.say(one, "先说一句")
     told: list[object] = []
@@ -224,16 +222,12 @@ async def lose_answers(bots: Bots, monkeypatch: pytest.MonkeyPatch) -> list[str]
     return [m.text for m in await two.newest_messages(9)]
 
 
-async def test_a_commit_whose_answer_was_lost_counts_once(
-    bots: Bots, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_commit_whose_answer_was_lost_counts_once(bots, monkeypatch):
     """The server has it, the bot was told that the connection broke."""
     assert await lose_answers(bots, monkeypatch) == [f"第{n}句" for n in range(3)]
 
 
-async def test_what_is_erased_before_the_answer_was_known_leaves_the_outbox(
-    bots: Bots, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_what_is_erased_before_the_answer_was_known_leaves_the_outbox(bots, monkeypatch):
     one, two = await bots.start("one"), await bots.start("two")
     await two._following.close()
     commit, is_lost = postgres_tables.Step.commit, asyncio.Event()
@@ -256,9 +250,7 @@ async def test_what_is_erased_before_the_answer_was_known_leaves_the_outbox(
     assert not holding(one.path.parent, "山竹虫", "outbox*")
 
 
-async def test_it_would_count_twice_without_the_mark(
-    bots: Bots, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_it_would_count_twice_without_the_mark(bots, monkeypatch):
     monkeypatch.setattr(store_journal, "was_delivered", lambda _number, _done: False)
     assert len(await lose_answers(bots, monkeypatch)) > 3
 
@@ -378,9 +370,7 @@ def _learn(number: int) -> Callable[[Rows], Draft]:
     return lambda _rows: Draft("learn", "learned", [made])
 
 
-async def test_a_disk_that_fills_up_as_it_opens_is_worth_another_try(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_disk_that_fills_up_as_it_opens_is_worth_another_try(tmp_path, monkeypatch):
     def attach(*_: object) -> None:
         raise sqlite3.OperationalError("database or disk is full")
 

@@ -27,9 +27,7 @@ async def started(folder: Path, **more: str) -> tuple[asyncio.subprocess.Process
     return process, line.decode()
 
 
-async def test_a_page_by_itself_shows_what_bots_share_and_learns_nothing(
-    tmp_path: Path, dsn: str
-) -> None:
+async def test_a_page_by_itself_shows_what_bots_share_and_learns_nothing(tmp_path, dsn):
     bot, page = tmp_path / "bot", tmp_path / "page"
     bot.mkdir()
     async with living(bot, Settings(shared_journal=dsn)) as world:
