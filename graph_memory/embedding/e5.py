@@ -148,7 +148,9 @@ class _Norm:
         self._epsilon = np.float32(file.epsilon)
 
     def __call__(self, rows: Vectors) -> Vectors:
-        rows = rows - rows.mean(axis=-1, keepdims=True)
+        mean: Vectors = np.add.reduce(rows, axis=-1, keepdims=True)
+        mean /= rows.shape[1]
+        rows = rows - mean
         squares = np.einsum("ij,ij->i", rows, rows)[:, None] / np.float32(rows.shape[1])
         rows /= np.sqrt(squares + self._epsilon)
         rows *= self._weight
@@ -168,8 +170,8 @@ class _Linear:
 
     def __call__(self, rows: Vectors) -> Vectors:
         whole, scales = _integers(rows)
-        found = np.asarray(self._product(whole, self._packed)).astype(np.float32)
-        found *= self._scales
+        product = np.asarray(self._product(whole, self._packed))
+        found: Vectors = np.multiply(product, self._scales, dtype=np.float32)
         found *= scales
         found += self._bias
         return found
@@ -201,8 +203,9 @@ class _EncoderLayer:
         step = max(1, ALONE // (count * each))
         for at in range(0, count, step):
             shares = queries[:, at : at + step] @ keys
-            np.exp(shares - shares.max(axis=-1, keepdims=True), out=shares)
-            shares /= shares.sum(axis=-1, keepdims=True)
+            shares -= np.maximum.reduce(shares, axis=-1, keepdims=True)
+            np.exp(shares, out=shares)
+            shares /= np.add.reduce(shares, axis=-1, keepdims=True)
             found[at : at + step] = (shares @ values).transpose(1, 0, 2)
         return found.reshape(count, -1)
 
@@ -217,10 +220,11 @@ def _numbers(blocks: NDArray[np.uint8]) -> Vectors:
 def _integers(rows: Vectors) -> tuple[NDArray[np.int8], Vectors]:
     """Rows turned, as integers of up to 127, and by what each has to be multiplied."""
     turned = (rows.reshape(len(rows), -1, len(TURN)) @ TURN).reshape(rows.shape)
-    most = np.maximum(turned.max(axis=1, keepdims=True), -turned.min(axis=1, keepdims=True))
-    scales = np.asarray(np.maximum(most, 1e-30) / 127, np.float32)
+    scales: Vectors = np.maximum.reduce(np.abs(turned), axis=1, keepdims=True)
+    np.maximum(scales, 1e-30, out=scales)
+    scales /= 127
     turned /= scales
-    return np.rint(turned).astype(np.int8), scales
+    return np.rint(turned, out=turned).astype(np.int8), scales
 
 
 def _gelu(rows: Vectors) -> Vectors:
