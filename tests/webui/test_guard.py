@@ -288,7 +288,7 @@ async def test_login_and_preferences_stay_here(stranger, owner):
 
 
 async def token_of(browser: httpx.AsyncClient) -> str:
-    found = re.search(r'name="csrf-token" content="(\w+)"', (await browser.get("/memories")).text)
+    found = re.search(r'name="csrf-token" content="(\w+)"', (await browser.get("/nowhere")).text)
     assert found
     return found[1]
 
