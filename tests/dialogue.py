@@ -115,15 +115,17 @@ class Dialogue:
             elif name == "log":
                 self.told = await world.commands.companion.search(caller, given)
             elif name == "everything":
+                await world.memory.settle()
                 self.told = await everything(world, caller, given)
             else:
                 self.told = await call(world.commands, caller, name, given)
-            await world.memory.settle()
+            await world.memory.recall.settle()
         elif text.startswith("!"):
             name, _, given = text[1:].partition(" ")
             pairs = dict(pair.split("=", 1) for pair in words(given or "-"))
+            await world.memory.settle()  # the graph, too
             self.told = await world.tools.use(caller, name, pairs)
-            await world.memory.settle()
+            await world.memory.recall.settle()
         elif text.startswith("^"):
             said = await world.say(caller, text[1:])
             self.told = await world.lead(caller, text[1:], said)
@@ -133,7 +135,7 @@ class Dialogue:
         else:
             turn = replace(caller, text=text.replace("\\n", "\n"), ref=f"{ref}@1" if ref else "")
             await world.memory.learning.hear(turn)
-            await world.memory.settle()
+            await world.memory.recall.settle()
             world.later(20)
 
     async def _step(self, sign: str, text: str) -> None:
@@ -149,20 +151,20 @@ class Dialogue:
                 told = {"predicate": predicate, "at": self.world.clock[0]}
                 row = fact(caller.session, caller.user, entity(object), statement, **told)
                 await memory.journal.commit(lambda _: Draft("learn", "learned", [row]))
-                await memory.settle()
+                await memory.recall.settle()
             case "retract":  # by id, or what the bot said by its words
                 who, ref, *text_of = text.split()
                 circle = CALLERS[who].session.circle
                 assert await memory.library.retract(circle, ref, *text_of)
-                await memory.settle()
+                await memory.recall.settle()
             case "pause":
                 await memory.learning.pauses.pause("user", CALLERS[text].user)
             case "forget-me":
                 await memory.forget_me.forget(CALLERS[text].user)
-                await memory.settle()
+                await memory.recall.settle()
             case "upkeep":
                 await memory.upkeep._step()
-                await memory.settle()
+                await memory.recall.settle()
             case _ if sign.startswith("<"):
                 caller = CALLERS[sign[1:] or "Z"]
                 await memory.learning.reply(caller.session, text, to=caller.user)

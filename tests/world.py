@@ -53,7 +53,7 @@ class World:
         """Somebody says something, as the plugin hears it."""
         said = await self.memory.learning.hear(Turn(caller.session, caller.user, caller.name, text))
         assert said
-        await self.memory.settle()
+        await self.memory.recall.settle()  # the graph is built when it is asked
         self.later(wait)
         return said
 
@@ -95,7 +95,7 @@ class World:
         if answer is not None:
             self.model.script.append(answer)
         await self.memory.learning.flush()
-        await self.memory.settle()
+        await self.memory.recall.settle()
 
     async def rows(self, cls: type[Row]) -> list[Any]:
         """All rows of a kind."""
