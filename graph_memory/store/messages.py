@@ -173,8 +173,10 @@ def copied(db: sqlite3.Connection, message: Message, account: str) -> Message | 
 
 def _told(db: sqlite3.Connection, line: Message) -> set[str]:
     """The secrets that were told before a line of the bot, which may repeat them."""
-    before = Rows(db).messages_before(line.session, line.id or None, HEARD)
-    return {secret for message in before if message.is_human for secret in secrets(message.text)}
+    query = "SELECT sender, text FROM message WHERE session = ? AND (? = 0 OR id < ?)"
+    values = (line.session, line.id, line.id, HEARD)
+    before = db.execute(f"{query} ORDER BY id DESC LIMIT ?", values)
+    return {secret for sender, text in before if sender != BOT for secret in secrets(text)}
 
 
 def confide(db: sqlite3.Connection, request: Message, at: float) -> list[Message | Change]:
