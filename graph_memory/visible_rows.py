@@ -157,10 +157,6 @@ class LearnerRows(VisibleRows):
         found.update((fact.id, fact) for fact in self.find(Fact, self.nodes(subject), limit))
         return list(found.values())
 
-    def facts_here(self, limit: int) -> list[Fact]:
-        """The newest facts of this Session, whatever they are about."""
-        return list(filter(self.shows, self.rows.find(Fact, session=self.here.id, newest=limit)))
-
     def facts_with(self, object: str, limit: int) -> list[Fact]:
         """The newest visible facts with a node as object."""
         nodes = sorted(self.nodes(object))

@@ -140,7 +140,8 @@ class Buffers:
 
     def put(self, message: Message, now: float, clock: float) -> None:
         """Note a message that was stored or moved here, at a time of both clocks."""
-        self.drop([message.id])
+        if message.id in self._where:
+            self.drop([message.id])
         if message.batch is not None or message.session not in self._sessions:
             return
         buffer = self._buffers.setdefault(message.session, _Buffer())

@@ -404,7 +404,9 @@ class Learning(Part):
                 break
             self._buffers.drop(m.id for m in claimed[0].messages)
             self.look_again()
-            if self._has_to_wait(claimed[0]):
+            is_held = self.breaker.retry_in > 0 or self._context.budget.blocked_for > 0
+            asked = requests(claimed[0])
+            if asked and (is_held or any(self._share_pause(each.sender) > 0 for each in asked)):
                 await self._extractor.keep_requests(claimed[0])
             if attempts is not None:
                 attempts.update(self.retry_now([claimed[0].id], by_admin=True))
@@ -457,11 +459,6 @@ class Learning(Part):
         # What belongs to a Session under way is looked at when that ends.
         free = (item for item in self._waiting if item.session not in self._running)
         return min((self._wait(item, now) for item in free), default=inf)
-
-    def _has_to_wait(self, batch: Batch) -> bool:
-        """Whether the requests of a batch are not learned as soon as they might."""
-        is_held = self.breaker.retry_in > 0 or self._context.budget.blocked_for > 0
-        return is_held or any(self._share_pause(each.sender) > 0 for each in requests(batch))
 
     def _share_pause(self, author: str) -> float:
         """Seconds for which somebody's batches wait who has cost their share of the day."""

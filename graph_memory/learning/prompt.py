@@ -460,7 +460,8 @@ def _candidates(
         near.update((fact.id, fact) for fact in visible.facts_of(node, MAX_LOOKED_AT))
         near.update((fact.id, fact) for fact in visible.facts_with(node, MAX_LOOKED_AT))
     words = set(terms("\n".join(said)))
-    for fact in visible.facts_here(MAX_LOOKED_AT):
+    here = visible.rows.find(Fact, session=visible.here.id, newest=MAX_LOOKED_AT)
+    for fact in filter(visible.shows, here):
         if len(words.intersection(terms(fact.statement))) >= ALIKE:
             near.setdefault(fact.id, fact)
     found = {

@@ -109,7 +109,7 @@ class _Resolution:
         """Enter a claim: a new fact, one that is told again, or one that is over."""
         evidence = self._evidence(claim)
         meant = self._meant(claim, evidence) if evidence else None
-        if meant is None or self._is_on_card(claim, meant[0]):
+        if meant is None or (claim.predicate == "is_named" and self._is_on_card(claim, meant[0])):
             return
         subject, object, speaker = meant
         if speaker == BOT:
@@ -160,9 +160,7 @@ class _Resolution:
         """Whether a claim says of somebody the name that they bear anyway."""
         person = self._known.people.get(self._known.label(subject.id))
         name = normalise(self._nodes.text(claim.object))
-        return (
-            claim.predicate == "is_named" and person is not None and normalise(person.name) == name
-        )
+        return person is not None and normalise(person.name) == name
 
     def _evidence(self, claim: FactClaim) -> list[Message]:
         """The messages that a claim rests on: by people, if it rests on any of theirs."""

@@ -167,11 +167,6 @@ class Row:
 
     id: str
 
-    @property
-    def is_confidential(self) -> bool:
-        """Whether it was told in confidence."""
-        return bool(getattr(self, "confidential", False))
-
     @classmethod
     def of_data(cls, data: Mapping[str, Any]) -> Self:
         """A row from :func:`encode`'s data, without fields that are unknown."""

@@ -187,4 +187,4 @@ def span(row: Row | Message) -> tuple[Layer, float, float, bool]:
     """Layer of a row of a Session, when it was said, and whether in confidence."""
     if isinstance(row, Message):
         return Layer.SESSION, row.at, row.at, in_confidence(row)
-    return (row.layer, *row.span, row.is_confidential)
+    return (row.layer, *row.span, bool(getattr(row, "confidential", False)))

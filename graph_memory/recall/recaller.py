@@ -351,17 +351,15 @@ class Recaller:
         """
         budget = options.budget or self._context.settings.injection_token_budget
         brief = not options.limit and not options.budget  # who asks for an amount gets it
-        previous = options.previous if self._goes_on(asker) else ""
+        last = next(iter(self.traces.of(asker.circle)), None)
+        is_late = last is not None and self._context.now() - last.at > SITTING
+        # Whether the turn before is the asker's own, as far as is known, and recent.
+        goes_on = last is None or (last.asker.user in asker.accounts and not is_late)
+        previous = options.previous if goes_on else ""
         options = replace(options, budget=budget, brief=brief, previous=previous)
         found = await self._safely(asker, text, options)
         self.traces.add(found.trace, options.message)
         return found
-
-    def _goes_on(self, asker: Asker) -> bool:
-        """Whether the turn before is the asker's own, as far as is known, and recent."""
-        last = next(iter(self.traces.of(asker.circle)), None)
-        is_late = last is not None and self._context.now() - last.at > SITTING
-        return last is None or (last.asker.user in asker.accounts and not is_late)
 
     async def search(
         self, asker: Asker, text: str, limit: int = 10, *, exclude: Collection[int] = ()
