@@ -123,13 +123,18 @@ class Supervisor:
             self._idle.set()  # a task that had not begun says nothing
 
     async def _run(self, after: float) -> None:
+        signal, pause = self._wake, after
         try:
-            await self._wait(self._wake, after)
-            while (delay := await self._attempt()) is not None:
+            while True:
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(None if pause == math.inf else max(0.0, pause)):
+                        await signal.wait()
+                if (delay := await self._attempt()) is None:
+                    return
                 signal = self._now if self._failures else self._wake
                 if delay > 0 and not signal.is_set():
                     self._idle.set()
-                await self._wait(signal, min(delay, self._longest))
+                pause = min(delay, self._longest)
         finally:
             self._idle.set()
 
@@ -149,9 +154,3 @@ class Supervisor:
             self.problem, self._failures = "", 0
             self._log.clear(self._text)
         return delay
-
-    @staticmethod
-    async def _wait(signal: asyncio.Event, seconds: float) -> None:
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(None if seconds == math.inf else max(0.0, seconds)):
-                await signal.wait()

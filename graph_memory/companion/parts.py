@@ -139,9 +139,10 @@ class Companion(Part):
         elif inner and rank_of(view, inner) is Rank.OWN:
             lines += inner_state.lines(inner, language)
         core = [row for row in state.core if rank_of(view, row) is Rank.OWN]
-        lines += _core(core, language)
+        lines += _core(core, language) if core else []
         past = [each for each in state.past if rank_of(view, each) is Rank.OWN]
-        return Lead(lines, _records(past, cite, self._zone, language), bool(core))
+        records = _records(past, cite, self._zone, language) if past else []
+        return Lead(lines, records, bool(core))
 
     # ------------------------------------------------------------------ learning
 
@@ -257,8 +258,6 @@ def _occasion(state: SessionState, at: float, zone: tzinfo, language: str) -> st
 
 def _core(rows: Sequence[CoreFact], language: str) -> list[str]:
     """The core facts about who speaks, under a heading."""
-    if not rows:
-        return []
     lines = [
         say(
             language,

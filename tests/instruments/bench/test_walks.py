@@ -2,7 +2,7 @@
 
 from .walks import measure_walks, size
 
-MOST = {"overheard": (97, 27), "whole message": (387, 47), "question": (246, 34)}
+MOST = {"overheard": (95, 27), "whole message": (380, 47), "question": (241, 34)}
 """Functions and modules; who shortens a walk lowers them."""
 
 
