@@ -197,8 +197,8 @@ async def test_a_change_leads_to_no_other_site(owner):
 
 async def test_a_day_to_be_forgotten_is_set_and_taken_away(owner, service):
     path = f"/memories/{KEYBOARD}/edit"
-    done = await press(owner, path, statement="", expires="2031-05-08")
-    assert "到期忘掉 2031年5月8日" in done.text
+    given = await press(owner, path, statement="", expires="2031-05-08")
+    assert "到期忘掉 2031年5月8日" in given.text
     fact = (await service.library.fact(KEYBOARD)).line.fact
     assert datetime.fromtimestamp(fact.expires, service.zone).date().isoformat() == "2031-05-09"
     form = await see(owner, path)
@@ -207,6 +207,7 @@ async def test_a_day_to_be_forgotten_is_set_and_taken_away(owner, service):
     assert "到期忘掉" not in done.text
     await undo(owner, done)
     assert (await service.library.fact(KEYBOARD)).line.fact == fact
+    await undo(owner, given)
 
 
 async def test_a_correction_of_the_bot_says_why_on_both_sides(owner, service):
