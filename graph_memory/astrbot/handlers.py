@@ -83,15 +83,13 @@ def is_command(event: Any, text: str, *, but: str | None = None) -> bool:
         but: Beginning of the modules whose commands do not count.
     """
     text = " ".join(text.split())
-    names = (
-        name
-        for module, name in _commands(event, CommandFilter | CommandGroupFilter)
-        if not (but and module.startswith(but))
-    )
+    names = (name for module, name in _commands(event) if not (but and module.startswith(but)))
     return any(text == name or text.startswith(f"{name} ") for name in names)
 
 
-def _commands(event: Any, kind: Any, *, ours: bool = False) -> Iterator[tuple[str, str]]:
+def _commands(
+    event: Any, kind: Any = CommandFilter | CommandGroupFilter, *, ours: bool = False
+) -> Iterator[tuple[str, str]]:
     """Module and name of all plugins' commands, or groups of them, or of this one's.
 
     Args:
@@ -101,11 +99,10 @@ def _commands(event: Any, kind: Any, *, ours: bool = False) -> Iterator[tuple[st
         EventType.AdapterMessageEvent, plugins_name=event.plugins_name
     )
     for handler in handlers:
-        if not ours or handler.handler_module_path.startswith(PLUGIN):
-            for rule in handler.event_filters:
-                if isinstance(rule, kind):
-                    for name in rule.get_complete_command_names():
-                        yield handler.handler_module_path, name
+        module = handler.handler_module_path
+        for rule in handler.event_filters if not ours or module.startswith(PLUGIN) else ():
+            if isinstance(rule, kind):
+                yield from ((module, name) for name in rule.get_complete_command_names())
 
 
 class Never(CustomFilter):  # type: ignore[misc]
