@@ -206,6 +206,7 @@ class Documents:
         due: When a fact begins or is due; nan if nobody said.
         bears_on: Topics of requests that a fact bears on (``conditions.py``).
         tells: What of a message tells something; nan until it is asked for (:meth:`telling`).
+        asking: Whether a message ends with a question mark.
         muted: Present, but not to be recalled.
     """
 
@@ -217,7 +218,7 @@ class Documents:
         self.changed: dict[str, int] = {}
         self.by_session: dict[str, SessionDocuments] = defaultdict(SessionDocuments)
         self.kind, self.predicate, self.bears_on = np.zeros((3, _SMALLEST), np.int8)
-        self.knows, self.muted, self.confidential = np.zeros((3, _SMALLEST), np.bool_)
+        self.knows, self.muted, self.confidential, self.asking = np.zeros((4, _SMALLEST), np.bool_)
         self.length, self.who, self.called = np.zeros((3, _SMALLEST), np.int32)
         self.since, self.until, self.due, self.tells = np.zeros((4, _SMALLEST))
         self._columns = [name for name, each in vars(self).items() if isinstance(each, np.ndarray)]
@@ -292,6 +293,7 @@ class Documents:
         self.due[number] = due
         self.bears_on[number] = topic
         self.tells[number] = nan
+        self.asking[number] = isinstance(source, Message) and source.text.endswith(("?", "？"))
 
     def mute(self, number: int, *, muted: bool) -> None:
         """Hide a document from everybody, or show it again."""

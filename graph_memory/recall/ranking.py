@@ -47,11 +47,14 @@ from .weights import (
     CONVERSATION,
     COVERED,
     COVERED_BLINDLY,
+    EVIDENCE,
     FEW,
     K1,
     LATELY,
     LEAST,
+    LENGTH,
     LESS,
+    LONG,
     MINOR,
     SAME,
     SEVERAL,
@@ -264,8 +267,10 @@ class _Ranker:
         part = question.parts[number]
         lexical, covered = lexical_scores(self.postings, part.terms, part.words)
         vector = question.vectors[number] if question.vectors else None
-        close = semantic_scores(index, visible, vector, covered)
+        meant = meanings(index, visible, vector, covered)
+        close = lean_on_neighbours(meant, visible) if meant is not None else None
         relevance = lift_conversations(fuse(lexical, close), visible)
+        relevance += standing(index, visible, covered, meant)
         relevance = second_step(index, visible, self.postings, part.terms, relevance, close)
         if part.many:
             relevance = vote(index, visible, self.postings, part.terms, relevance)
@@ -291,15 +296,16 @@ class _Ranker:
         order += stating
         self.cited += followed.cited
         coverage = covered[order]
-        meant = close[order] if close is not None else None
-        evidence = _evidence(coverage, meant)
+        closeness = close[order] if close is not None else None
+        evidence = _evidence(coverage, closeness)
         if question.is_addressed:
             evidence /= 2
         evidence += mentioned[order] + np.where(near[order] < MINOR, 0.0, MINOR)
         for old, new in followed.heirs:
             at = order.index(new)
             evidence[at] = max(evidence[at], evidence[order.index(old)])
-        signals = (coverage, np.zeros(len(order)) if meant is None else meant, boost[order])
+        shown = np.zeros(len(order)) if closeness is None else closeness
+        signals = (coverage, shown, boost[order])
         if times and self.brief and asks(part.text):
             for place in np.flatnonzero((near[order] < MINOR) & (evidence >= 0)).tolist():
                 if self._is_away(part, order[place], times, is_after=near[order[place]] > 0):
@@ -515,7 +521,7 @@ def timely(index: Index, visible: VisibleSet, times: Sequence[Span]) -> Scores:
     for start, end in times:
         inside = ((start <= at) & (at < end)) | ((start <= due) & (due < end))
         after = (end <= at) & (at < end + LATELY)
-        np.maximum(boost, np.where(inside, MINOR, np.where(after, MINOR / 2, 0.0)), out=boost)
+        np.maximum(boost, np.where(inside, STRONG, np.where(after, STRONG / 2, 0.0)), out=boost)
     return boost
 
 
@@ -813,15 +819,13 @@ class VisiblePostings:
             start = end
 
 
-def semantic_scores(
+def meanings(
     index: Index, visible: VisibleSet, vector: Vectors | None, covered: Scores
 ) -> Scores | None:
     """Cosine of every visible document above the model's floor.
 
-    Without a vector, as of what is new, coverage by words stands for it.
-
-    A message has that of the closer of itself and the facts that rest on it, and a little
-    of its neighbours'; a fact means what it says.
+    Without a vector, as of what is new, coverage by words stands for it. A message has that of
+    the closer of itself and the facts that rest on it.
     """
     vectors = index.vectors
     if vectors is None or vector is None or not len(visible):
@@ -834,11 +838,41 @@ def semantic_scores(
     own[unknown] = CLOSE * np.minimum(covered[unknown] / COVERED_BLINDLY, 1.0)
     if len(visible.facts):
         np.maximum.at(own, visible.messages, own.take(visible.facts))
-    members = visible.conversations.members
-    values = own.take(members)
-    leans = MINOR * (visible.kind[members] == Kind.MESSAGE)
-    own[members] = (1 - leans) * values + leans * visible.conversations.around(values)
     return own
+
+
+def lean_on_neighbours(meant: Scores, visible: VisibleSet) -> Scores:
+    """Meaning of every visible document in context.
+
+    A message means a little of what its neighbours mean.
+    """
+    leaning = meant.copy()
+    members = visible.conversations.members
+    values = meant.take(members)
+    leans = MINOR * (visible.kind[members] == Kind.MESSAGE)
+    leaning[members] = (1 - leans) * values + leans * visible.conversations.around(values)
+    return leaning
+
+
+def standing(index: Index, visible: VisibleSet, covered: Scores, meant: Scores | None) -> Scores:
+    """What speaks for every visible document by itself, less the mean.
+
+    Relevance compares documents. This is evidence, which does not: how much of the question a
+    document says, how close it is, how much it says at all, and how close the question is that
+    it answers.
+    """
+    numbers = visible.numbers
+    length = index.documents.length[numbers].astype(np.float64)
+    speaks: Scores = covered / COVERED
+    speaks += LENGTH * length / (length + LONG)
+    if meant is not None:
+        own = np.maximum(meant, 0.0) / CLOSE
+        speaks += own
+        answers = visible.conversations.follows.nonzero()[0]
+        answers = answers[index.documents.asking[numbers[answers - 1]]]
+        speaks[answers] += STRONG * own[answers - 1]
+    speaks -= speaks.mean()
+    return EVIDENCE * speaks
 
 
 def best(scores: Scores, count: int) -> list[int]:
@@ -862,22 +896,10 @@ def fuse(lexical: Scores, close: Scores | None) -> Scores:
     by_meaning = close - low
     if high > low:
         by_meaning /= high - low
-    words, meaning = _apart(relevance), _apart(by_meaning)
-    sway = WEAK * (words - meaning) / (words + meaning) if words + meaning > 0 else 0.0
-    relevance *= WORDS + sway
-    by_meaning *= 1 - WORDS - sway
+    relevance *= WORDS
+    by_meaning *= 1 - WORDS
     relevance += by_meaning
     return relevance
-
-
-def _apart(values: Scores) -> float:
-    """Distance of the best, which is 1, to the one ``SEVERAL`` places after it, 0…1."""
-    for least in (0.75, 0.5, 0.25, 0.0):  # few are above the first, and quickly sorted
-        found = values[values > least]
-        if len(found) > SEVERAL:
-            at = len(found) - SEVERAL - 1
-            return 1 - float(np.partition(found, at)[at])
-    return float(len(found) > 0)
 
 
 def lift_conversations(relevance: Scores, visible: VisibleSet) -> Scores:

@@ -38,7 +38,7 @@ class ConversationContext:
     """
 
     def __init__(self, follows: Flags) -> None:
-        self._follows = follows
+        self.follows = follows
         self._followed = np.zeros(len(follows), np.bool_)
         self._followed[:-1] = follows[1:]
         self.members = np.flatnonzero(follows | self._followed)
@@ -56,7 +56,7 @@ class ConversationContext:
 
         Each position comes once; those returned have no order.
         """
-        lends = self._follows.take(positions).nonzero()[0]
+        lends = self.follows.take(positions).nonzero()[0]
         leads = self._followed.take(positions).nonzero()[0]
         if not (len(lends) or len(leads)):
             return positions, amounts.astype(np.float64)
@@ -72,7 +72,7 @@ class ConversationContext:
     def spread_all(self, amounts: NDArray[np.integer[Any]]) -> Values:
         """Amounts in context of what all documents have themselves, by position."""
         total = amounts.astype(np.float64)
-        after = np.flatnonzero(self._follows)
+        after = np.flatnonzero(self.follows)
         total[after - 1] += amounts[after] * MINOR
         total[after] += amounts[after - 1] * STRONG
         return total

@@ -7,8 +7,9 @@ they are used.
 
 from __future__ import annotations
 
-K1, B = 0.9, 0.6
-"""Saturation of term frequency, and share of document length, of BM25 (Robertson, 1994)."""
+K1, B = 1.2, 0.75
+"""Saturation of term frequency, and share of document length, of BM25; the usual ones (Robertson,
+1994)."""
 WORDS = 0.4
 """Share of words in relevance; meaning has the rest."""
 CONVERSATION = 0.4
@@ -28,8 +29,12 @@ COVERED, COVERED_BLINDLY = 0.24, 0.088
 """Share of the question's words that is, with and without vectors."""
 BESIDE = 0.5
 """Evidence that is enough for an earnest question, or beside another one that has 1."""
-FAIR, NEAR = 0.6, 0.8
+FAIR, NEAR = 0.55, 0.75
 """Shares of the best score that a memory of the first few needs, and one after them."""
+EVIDENCE = 0.2
+"""Relevance that evidence of 1 adds, whatever the others have."""
+LENGTH, LONG = 2.0, 10
+"""Evidence that the longest text has by its length, and terms of one that has half of it."""
 LEAST = 200
 """Documents assumed, at least, when judging how rare a term is."""
 BRIEF = 40

@@ -9,6 +9,7 @@ from graph_memory.recall.documents import Document, Documents
 from tests.makers import T0, entity, fact, group, private, user
 
 from .conftest import Memory
+from .hashing import HashingEmbedder
 
 HOME, ME = private("10001"), user("10001")
 CHATTER = ["阳台的绿萝又长新叶了", "周末打算把书架重新刷一遍", "楼下面馆的辣子面涨价了"]
@@ -131,25 +132,43 @@ async def test_a_hit_that_says_nearly_all_does_not_lead_far(memory, monkeypatch,
     assert far < 0.98 * await score()
 
 
-def test_what_tells_the_best_from_the_others_counts_more() -> None:
-    count = 40
-    apart, alike = np.zeros(count), np.linspace(1.0, 0.9, count)
-    apart[-1] = 1.0
-    by_words, by_meaning = ranking.fuse(apart, alike), ranking.fuse(alike, apart)
-    assert by_words[-1] - by_words[-2] > ranking.WORDS + ranking.WEAK / 2
-    assert by_meaning[-1] - by_meaning[-2] > 1 - ranking.WORDS
-    assert ranking.fuse(apart, apart).tolist() == pytest.approx(apart.tolist())
-    assert not ranking.fuse(np.zeros(count), np.zeros(count)).any()
+async def scores(memory: Memory, question: str) -> dict[str, float]:
+    """Scores by text."""
+    found = await memory.ask(HOME, question, budget=5_000)
+    return {each.text: each.score for each in found.trace.candidates}
+
+
+async def test_who_says_more_gains(memory, monkeypatch):
+    full = "周末去爬山，早上六点从东门出发，带两瓶水和一件外套，中午在山顶吃饭"
+    await told(memory, "去爬山", full, "修灯的师傅是邻居介绍的")
+    found = await scores(memory, "爬山的事")
+    monkeypatch.setattr(ranking, "LENGTH", 0.0)
+    plain = await scores(memory, "爬山的事")
+    assert found[full] - found["去爬山"] > plain[full] - plain["去爬山"] + ranking.WEAK / 2
+
+
+async def test_an_answer_gains_by_the_question_before_it(memory, monkeypatch):
+    asked, answer = "你女儿在哪个学校读书？", "学校是实验二小，三年级了"
+    memory.embedder = HashingEmbedder()
+    await memory.open()
+    for number, line in enumerate((asked, answer, "那挺近的呀")):
+        await memory.say(HOME, ME, line, T0 + number)
+    found = await scores(memory, "女儿在哪个学校读书")
+    questions = memory.recaller._sync.index.documents.asking
+    assert questions.sum() == 1
+    questions[:] = False
+    assert found[answer] > (await scores(memory, "女儿在哪个学校读书"))[answer]
 
 
 async def test_in_set_questions_the_hits_say_which_words_name_the_kind(memory, monkeypatch):
-    stray = "AB卷发了，有几个人没拿"
-    others = ("小吴的血型是AB型", "小郑的血型是AB型", "小冯血型也是AB", "小何献血才知道血型是O型")
-    await told(memory, *others, stray)
-    asked = "有几个人的血型是AB型？"
-    before = await place(memory, asked, stray)
+    stray, other = "AB卷发了，有几个人没拿", "小冯血型也是AB"
+    await told(
+        memory, "小吴的血型是AB型", "小郑的血型是AB型", other, "小何献血才知道血型是O型", stray
+    )
+    voted = await scores(memory, "有几个人的血型是AB型？")
     monkeypatch.setattr(ranking, "vote", lambda *found: found[-1])
-    assert before > await place(memory, asked, stray)
+    alone = await scores(memory, "有几个人的血型是AB型？")
+    assert voted[other] - voted[stray] > alone[other] - alone[stray] + ranking.WEAK
 
 
 async def test_set_questions_prefer_what_was_not_said_yet(memory, monkeypatch):

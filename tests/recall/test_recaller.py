@@ -91,7 +91,7 @@ async def test_what_the_model_has_in_front_of_it_is_not_repeated(memory: Memory)
     now = await memory.say(HOME, ZHANG, "我的橘猫胖了，猫粮要换吗")
     learned = fact(HOME, ZHANG, entity("橘猫"), "张三养了一只橘猫", evidence=(first.id,))
     await memory.know(learned)
-    text = "橘猫吃什么猫粮"
+    text = "养的橘猫吃什么猫粮"
     assert len((await memory.ask(HOME, text)).items) == 2
     found = await memory.ask(HOME, text, exclude=[now.id])
     assert [item.id for item in found.items] == [learned.id]

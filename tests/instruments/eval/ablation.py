@@ -95,7 +95,7 @@ RULES = {
     "voting": Rule(("set",), _replace((ranking, "vote", lambda *found: found[-1]))),
     "words said already": Rule(("set",), _replace((ranking._OwnWords, "said_after", _none))),
     "what a hit leaves unsaid": Rule(("bridge",), _replace((ranking, "_unsaid", _all))),
-    "what tells the best apart": Rule((), _replace((ranking, "_apart", _none))),
+    "what speaks by itself": Rule((), _replace((ranking, "EVIDENCE", 0.0))),
     "likeness penalty": Rule((), _replace((ranking, "ALIKE", 2.0), (ranking, "SAME", 3.0))),
     "neighbours": Rule((), _replace((visible.ConversationContext, "around", lambda _, own: own))),
     "who asks tells little": Rule((), _replace((documents.Documents, "telling", _all))),

@@ -31,7 +31,7 @@ async def test_a_memory_that_learns_nothing_is_judged_by_what_it_shows() -> None
     assert found["facts"] == 0
     assert 0.5 < found["answer_in_block"] < 0.95
     assert {"我在哪家公司上班", "我多大了"} <= {*found["missed"]}
-    assert any("31个用户" in line for line in found["outdated_as_current"])
+    assert any("前端用的uni-app" in line for line in found["outdated_as_current"])
     assert all(text != "我的支付密钥是什么" for text, _ in found["leaks"])
 
 
