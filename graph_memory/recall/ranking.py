@@ -855,7 +855,7 @@ def lean_on_neighbours(meant: Scores, visible: VisibleSet) -> Scores:
 
 
 def standing(index: Index, visible: VisibleSet, covered: Scores, meant: Scores | None) -> Scores:
-    """What speaks for every visible document by itself, less the mean.
+    """What speaks for every visible document by itself, less what does for any.
 
     Relevance compares documents. This is evidence, which does not: how much of the question a
     document says, how close it is, how much it says at all, and how close the question is that
@@ -871,7 +871,7 @@ def standing(index: Index, visible: VisibleSet, covered: Scores, meant: Scores |
         answers = visible.conversations.follows.nonzero()[0]
         answers = answers[index.documents.asking[numbers[answers - 1]]]
         speaks[answers] += STRONG * own[answers - 1]
-    speaks -= speaks.mean()
+    speaks -= speaks.sum() / max(len(speaks), LEAST)  # of few, all may be meant
     return EVIDENCE * speaks
 
 
