@@ -855,9 +855,9 @@ def lean_on_neighbours(meant: Scores, visible: VisibleSet) -> Scores:
 
 
 def standing(index: Index, visible: VisibleSet, covered: Scores, meant: Scores | None) -> Scores:
-    """What speaks for every visible document by itself, less what does for any.
+    """Evidence of every visible document by itself, above the mean.
 
-    Relevance compares documents. This is evidence, which does not: how much of the question a
+    Relevance compares documents; this does not. It is how much of the question a
     document says, how close it is, how much it says at all, and how close the question is that
     it answers.
     """

@@ -36,7 +36,7 @@ EVIDENCE = 0.2
 LENGTH, LONG = 2.0, 10
 """Evidence that the longest text has by its length, and terms of one that has half of it."""
 LEAST = 200
-"""Documents assumed, at least, when judging how rare a term is."""
+"""Documents assumed, at least, when judging how rare a term is, or what is usual among them."""
 BRIEF = 40
 """Characters of a sentence that may be small talk, or a question without its mark; tokens of a
 memory that may be repeated."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from graph_memory.library import OWNER, Amendment
 from graph_memory.service import MemoryService
-from tests.webui.visit import KNOWN
+from tests.webui.visit import KNOWN, play
 
 from .conftest import KEY, Opener, Visit, expect
 from .test_everywhere import LOOK
@@ -50,12 +50,7 @@ class BrowserVisit:
     async def play(self, lines: Iterable[str]) -> None:
         """Play all lines."""
         try:
-            for line in lines:
-                try:
-                    await self._step(*line.partition(" ")[::2])
-                except Exception as error:
-                    error.add_note(f"at: {line}")
-                    raise
+            await play(lines, self._step)
         finally:
             for change in self._doubted:
                 await self._service.library.undo(change, OWNER)

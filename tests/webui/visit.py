@@ -1,7 +1,7 @@
 """Visits to the pages as text, made by a browser without scripts; see :class:`Visit`."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 from urllib.parse import quote
 
@@ -36,6 +36,16 @@ PATTERNS = ("~=", "!~", "links")
 """Checks whose words are not filled."""
 
 
+async def play(lines: Iterable[str], step: Callable[[str, str], Awaitable[None]]) -> None:
+    """Take each line as a step: its first word, and the rest; an error names the line."""
+    for line in lines:
+        try:
+            await step(*line.partition(" ")[::2])
+        except Exception as error:
+            error.add_note(f"at: {line}")
+            raise
+
+
 class Visit:
     r"""Plays a case: a line is what the owner does, or what is to be seen then.
 
@@ -61,12 +71,7 @@ class Visit:
 
     async def play(self, lines: Iterable[str]) -> None:
         """Play all lines."""
-        for line in lines:
-            try:
-                await self._step(*line.partition(" ")[::2])
-            except Exception as error:
-                error.add_note(f"at: {line}")
-                raise
+        await play(lines, self._step)
 
     async def _step(self, sign: str, text: str) -> None:
         match sign:
