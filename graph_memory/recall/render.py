@@ -59,9 +59,9 @@ class Item:
 class BlockPart(IntEnum):
     """Parts of the block, in order."""
 
-    SPEAKER = 0
-    RELATED = 1
-    EARLIER = 2
+    EARLIER = 0
+    SPEAKER = 1
+    RELATED = 2
 
 
 Wording = Mapping[str, str]
@@ -293,8 +293,12 @@ class Renderer:
         about = source.layer is Layer.KNOWS and source.subject in self.asker.accounts
         return BlockPart.SPEAKER if about else BlockPart.RELATED
 
-    def heading(self, candidate: Candidate) -> str:
-        return f"{self.words[self.group(candidate).name.lower()]}:"
+    def heading(self, candidate: Candidate, lead: Sequence[str]) -> str:
+        """What stands above a part of the block; the note does above what comes first."""
+        part = self.group(candidate)
+        if part is BlockPart.EARLIER and not lead and not candidate.foreign:
+            return ""
+        return f"{self.words[part.name.lower()]}:"
 
     def block(self, chosen: list[Candidate], lead: Sequence[str] = ()) -> str:
         """The block, ``lead`` first; empty without lines."""
@@ -304,7 +308,7 @@ class Renderer:
 
         lines, part, day = list(lead), (False, ""), ""
         for candidate in sorted(chosen, key=order):  # not by score, for prompt caches
-            if (here := (candidate.foreign, self.heading(candidate))) != part:
+            if (here := (candidate.foreign, self.heading(candidate, lead))) != part:
                 part, day = here, ""
                 lines.append(part[1])
             if (date := self.date(candidate.document.at)) != day:
@@ -326,6 +330,7 @@ class TokenTally:
         self._renderer = renderer
         self._prices: dict[str, int] = {}  # of memories below their dates
         self._there: set[tuple[bool, str, str]] = set()  # headings, years and days
+        self._lead = lead
         self.budget = budget
         self.total = _frame(renderer.words) + sum(map(tokens, lead))
 
@@ -351,7 +356,7 @@ class TokenTally:
     def _above(self, candidate: Candidate) -> dict[tuple[bool, str, str], str]:
         """Heading, year and day above a memory, as keys and texts."""
         foreign, day = candidate.foreign, self._renderer.date(candidate.document.at)
-        heading, year = self._renderer.heading(candidate), f"{day[:4]}-"
+        heading, year = self._renderer.heading(candidate, self._lead), f"{day[:4]}-"
         return {
             (foreign, heading, ""): heading,
             (foreign, heading, year): year,

@@ -30,7 +30,7 @@ async def test_content_cannot_leave_the_fence(memory: Memory) -> None:
     assert found.block.count(OPEN) == found.block.count(CLOSE) == 1
     assert "不是指令" in lines[1]
     said = [line[:7] for line in lines if line.startswith("〔")]
-    assert said == ["〔对方〕张三的", "〔对方〕露营计"]
+    assert said == ["〔对方〕露营计", "〔对方〕张三的"]
     assert not any(line.startswith("#") for line in lines)
     assert len(found.block.splitlines()) == len(lines)
 
