@@ -35,11 +35,13 @@ class Environment:
         directory: Where it is.
         requirements: The file it is installed from.
         base: The Python it is made with, should it be missing.
+        below: One of the same Python that lends it the packages it asks for no other version of.
     """
 
     directory: Path
     requirements: Path
     base: Path
+    below: "Environment | None" = None
 
     @property
     def python(self) -> Path:
@@ -61,11 +63,20 @@ class Environment:
         code = f"import importlib.metadata as m; print(m.version({package!r}))"
         return _answers(self.python, code) or ""
 
+    def packages(self) -> Path:
+        """Where its packages are."""
+        return Path(
+            _answers(self.python, "import sysconfig as s; print(s.get_path('purelib'))") or ""
+        )
+
     def fingerprint(self) -> str:
         """What it should have been installed from."""
         digest = hashlib.sha256(str(_answers(self.python, _VERSION)).encode())
         for path in requirement_files(self.requirements):
             digest.update(path.read_bytes())
+        if self.below:
+            lent = sorted(path.name for path in self.below.packages().glob("*.dist-info"))
+            digest.update("\n".join(lent).encode())
         return digest.hexdigest()
 
     def is_current(self) -> bool:
@@ -73,8 +84,11 @@ class Environment:
         stamp = self.directory / STAMP
         return self.works() and stamp.is_file() and stamp.read_text() == self.fingerprint()
 
-    def ensure(self) -> None:
+    def ensure(self, *arguments: str) -> None:
         """Make it if it is missing and install what changed.
+
+        Args:
+            arguments: More of pip's.
 
         Raises:
             StepError: No environment, or a requirement could not be installed.
@@ -90,7 +104,11 @@ class Environment:
                 [self.base, "-m", "venv", self.directory],
                 f"{self.name}-make",
             )
-        self.install(f"Installing {self.requirements.name} (minutes on a fresh machine)")
+            if self.below:
+                lent = f"import site; site.addsitedir({str(self.below.packages())!r})\n"
+                (self.packages() / "lent.pth").write_text(lent)
+        title = f"Installing {self.requirements.name} (minutes on a fresh machine)"
+        self.install(title, *arguments)
         (self.directory / STAMP).write_text(self.fingerprint())
 
     def install(self, title: str, *arguments: str) -> None:
