@@ -17,8 +17,6 @@ from hashlib import blake2b
 from itertools import pairwise
 from pathlib import Path
 
-import snowballstemmer
-
 _TABLES = json.loads(Path(__file__).with_name("lookalikes.json").read_text("utf-8"))
 _SIMPLIFIED = str.maketrans(_TABLES["traditional"], _TABLES["simplified"])
 _LETTERS = str.maketrans(_TABLES["lookalikes"], _TABLES["letters"])
@@ -226,6 +224,8 @@ class _Stemmers(threading.local):
     """A stemmer for each thread, since it works on the word within itself."""
 
     def __init__(self) -> None:
+        import snowballstemmer  # 5 MB that a chat in Chinese does without
+
         self.one = snowballstemmer.stemmer("english")
 
 

@@ -21,7 +21,8 @@ from graph_memory.errors import NotFoundError
 from graph_memory.mcp_server import AgentTools, turn_of
 from graph_memory.model import Fact, Message, Turn
 from graph_memory.service import MemoryService
-from webui import WebServer, create_app
+from webui import WebServer
+from webui.app import create_app
 
 from .makers import entity, fact, group, private, put, user
 from .sources import ROOT

@@ -1,8 +1,9 @@
 """Web UI: a small FastAPI application that talks to ``MemoryService`` only.
 
 ``app.py`` puts it together, ``guard.py`` decides who gets in and what headers go out,
-``server.py`` runs it inside the plugin's event loop.
+``server.py`` runs it inside the plugin's event loop, from when it is first asked.
 """
 
-from .app import create_app as create_app
+from .dashboard import DashboardDoor as DashboardDoor
+from .server import LateApp as LateApp
 from .server import WebServer as WebServer

@@ -21,7 +21,7 @@ from datetime import datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from . import create_app
+from .app import create_app
 from .core import embedding, errors, service, settings
 from .server import WebServer
 

@@ -14,7 +14,6 @@ from starlette.routing import Route
 from . import agents
 from .auth import Keyring
 from .core import access, errors, service, settings
-from .dashboard import DashboardDoor
 from .guard import API, Guard, Site, problem
 from .live import Live
 from .live import routes as live_routes
@@ -68,7 +67,6 @@ def create_app(
         app.router.routes.append(Route(agents.PATH, agents.Agents(memory), methods=["POST"]))
     app.add_api_route("/healthz", lambda: {"status": "ok"})
     _handle_errors(app)
-    app.state.door = DashboardDoor(app)
     return app
 
 

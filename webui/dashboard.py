@@ -19,8 +19,14 @@ from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from .guard import DASHBOARD, PROOF_HEADER, split
-from .rendering import FLASH_COOKIE, LANGUAGE_COOKIE, THEME_COOKIE
+from .guard import (
+    DASHBOARD,
+    FLASH_COOKIE,
+    LANGUAGE_COOKIE,
+    PROOF_HEADER,
+    THEME_COOKIE,
+    split,
+)
 
 TOLD = ("text/html", "application/json", "application/problem+json")
 """What is passed on as a text; for files see :meth:`DashboardDoor.give`."""

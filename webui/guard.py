@@ -31,6 +31,9 @@ logger = logging.getLogger("graph_memory.webui")
 API = "/api/"
 DASHBOARD = "graph_memory.dashboard"
 """Where a scope says by which login the dashboard asks; no request can say so."""
+LANGUAGE_COOKIE = "gm_language"
+THEME_COOKIE = "gm_theme"
+FLASH_COOKIE = "gm_done"
 PUBLIC_PATHS = frozenset({"/login", "/preferences", "/healthz"})
 PUBLIC_PREFIX = "/static/"
 MAX_BODY = 64 * 1024

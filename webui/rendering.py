@@ -25,14 +25,11 @@ from starlette.types import Receive, Scope, Send
 
 from .auth import Keyring
 from .core import errors, model, pinyin, service, settings, text
-from .guard import DASHBOARD, local_path
+from .guard import DASHBOARD, FLASH_COOKIE, LANGUAGE_COOKIE, THEME_COOKIE, local_path
 from .i18n import LANGUAGES, Translator
 
 logger = logging.getLogger("graph_memory.webui")
 _TEMPLATES = Path(__file__).parent / "templates"
-LANGUAGE_COOKIE = "gm_language"
-THEME_COOKIE = "gm_theme"
-FLASH_COOKIE = "gm_done"
 THEMES = ("auto", "light", "dark")
 CHOICES = {"language": (LANGUAGE_COOKIE, tuple(LANGUAGES)), "theme": (THEME_COOKIE, THEMES)}
 SLICE = 800

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import re
 import unicodedata
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
@@ -36,7 +37,14 @@ class MemoryTool(FunctionTool):  # type: ignore[misc]
     def __init__(self, tool: Tool, language: str, use: Use) -> None:
         about, schema = tool.description(language), tool.schema(language)
         super().__init__(name=tool.name, description=about, parameters=schema)
-        self._use = use
+        self._language, self._use = language, use
+
+    def like(self, tool: Tool) -> MemoryTool:
+        """Another tool, without the 5 ms that AstrBot takes to validate one."""
+        other = copy.copy(self)
+        other.name, other.description = tool.name, tool.description(self._language)
+        other.parameters = tool.schema(self._language)
+        return other
 
     async def call(self, context: Any, **arguments: Any) -> str:
         """Run the tool; called by AstrBot's tool loop."""
@@ -207,4 +215,6 @@ def own_chat(handler: Handler) -> Handler:
 
 def memory_tools(settings: Settings, use: Use) -> list[MemoryTool]:
     """What the chat model may do by itself, on behalf of whoever speaks."""
-    return [MemoryTool(tool, settings.language, use) for tool in offered(settings)]
+    first, *others = offered(settings)
+    made = MemoryTool(first, settings.language, use)
+    return [made, *map(made.like, others)]

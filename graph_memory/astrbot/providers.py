@@ -232,11 +232,10 @@ async def load_embedder(
         EmbeddingError: The provider is down, or the local model cannot be loaded.
     """
     wanted = settings.embedding_provider_id
-    if wanted:
-        await host.providers_ready()
-        if host.embedding_provider(wanted) is not None:
-            provider = ProviderEmbedder(host, wanted, changed)
-            return await embedding.calibrate(provider)
+    await host.providers_ready()  # a local model would slow down the rest of AstrBot's start
+    if wanted and host.embedding_provider(wanted) is not None:
+        provider = ProviderEmbedder(host, wanted, changed)
+        return await embedding.calibrate(provider)
     local = settings.local_embedding_model
     return await embedding.load(embedding.BUNDLED if _is_missing(local) else local, store)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import glob
+import importlib.util
 import json
 import math
 import re
@@ -18,17 +19,10 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final, TypeVar
-
-try:
-    import kuzu
-except ImportError:  # it has no wheel for macOS and Windows on 3.14, nor for musl
-    try:
-        import ladybug as kuzu  # its maintained fork
-    except ImportError:
-        kuzu = None
 
 from ..allocator import trim_heap
 from ..errors import GraphError
@@ -84,9 +78,25 @@ _POOL = 128 << 20
 """Most memory for pages, bytes."""
 
 
+ENGINES: Final = ("kuzu", "ladybug")
+"""Packages of which one is needed, the better one first: Kùzu has no wheel for macOS and
+Windows on 3.14, nor for musl; the other is its maintained fork."""
+
+
+@cache
 def is_available() -> bool:
-    """Whether Kùzu or its fork could be imported."""
-    return kuzu is not None
+    """Whether Kùzu or its fork is installed."""
+    return any(map(importlib.util.find_spec, ENGINES))
+
+
+@cache
+def _engine() -> Any:
+    """Kùzu or its fork, imported when there is something to build: it takes 4 MB."""
+    try:
+        import kuzu as engine
+    except ImportError:
+        import ladybug as engine
+    return engine
 
 
 class Database:
@@ -106,6 +116,7 @@ class Database:
         self._path = path
         self._prepared: dict[str, Any] = {}
         try:
+            kuzu = _engine()
             self._database = kuzu.Database(
                 path,
                 buffer_pool_size=_POOL,
@@ -114,7 +125,7 @@ class Database:
                 auto_checkpoint=False,
             )
             self._connection: Any = kuzu.Connection(self._database, num_threads=_THREADS)
-        except (RuntimeError, OSError, MemoryError) as error:
+        except (ImportError, RuntimeError, OSError, MemoryError) as error:
             raise GraphError(f"{path} cannot be opened: {_brief(error)}") from error
         with suppress(OSError):  # some file systems know no permissions
             path.chmod(0o600)
@@ -138,7 +149,7 @@ class Database:
     def _prepare(self, statement: str) -> Any:
         prepared = self._prepared.get(statement)
         if prepared is None:
-            prepared = kuzu.PreparedStatement(self._connection, statement)
+            prepared = _engine().PreparedStatement(self._connection, statement)
             if not prepared.is_success():
                 raise RuntimeError(prepared.get_error_message())
             self._prepared[statement] = prepared

@@ -15,8 +15,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar
 
-import json_repair
-
 from ..errors import ExtractionError, Failure
 from ..inference.ports import Answer
 from ..model import PREDICATES, EntityType
@@ -200,6 +198,8 @@ def _loads(text: str) -> Any:
     text = text[start:]  # prose and fences before the first brace only cost time
     _require_end(text)
     try:
+        import json_repair  # not before something is learned
+
         return json_repair.loads(text)
     except Exception:  # a third party's parser over hostile text: whatever it raises
         return None

@@ -16,7 +16,8 @@ from graph_memory.access import Access
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 from tests.webui.conftest import BULK, KEY, opened
-from webui import WebServer, create_app
+from webui import WebServer
+from webui.app import create_app
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser, Locator, LocatorAssertions, Page, Route

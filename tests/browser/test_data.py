@@ -13,7 +13,8 @@ from graph_memory.astrbot import Runtime
 from graph_memory.progress import Told
 from graph_memory.transfer.transfer_service import Undone
 from tests.makers import message, private
-from webui import WebServer, create_app
+from webui import WebServer
+from webui.app import create_app
 
 from .conftest import KEY, Opener, expect
 

@@ -22,7 +22,8 @@ from tests.webui.seed import fact_id
 from tests.webui.story import HONG, LI, MALLORY, XSS, ZHANG
 from tests.webui.surface import surface
 from tests.webui.test_hostile import ELSEWHERE
-from webui import WebServer, create_app
+from webui import WebServer
+from webui.app import create_app
 
 from .conftest import KEY, Opener, Visit, missing
 

@@ -18,7 +18,8 @@ from graph_memory.store import Draft
 from tests.webui.browsing import HOSTILE, PRIVATE
 from tests.webui.seed import NOW
 from tests.webui.story import HONG, LI, MALLORY, XSS, ZHANG
-from webui import create_app, live
+from webui import live
+from webui.app import create_app
 from webui.server import WebServer
 
 from .conftest import KEY, Opener, expect

@@ -12,7 +12,7 @@ import pytest
 from graph_memory.commands.memory_commands import Commands
 from graph_memory.commands.tools import Tools
 from graph_memory.errors import GraphError
-from graph_memory.graph import GraphState, database
+from graph_memory.graph import GraphState, graph_store
 from graph_memory.model import Turn
 from graph_memory.service import MemoryService
 from tests.makers import private, user
@@ -28,7 +28,7 @@ HIDDEN = {"PYTHONPATH": str(ROOT / "tests" / "hiding"), "GRAPH_MEMORY_HIDDEN": "
 
 @pytest.fixture
 async def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[MemoryService]:
-    monkeypatch.setattr(database, "kuzu", None)
+    monkeypatch.setattr(graph_store, "is_available", lambda: False)
     async with opened(tmp_path) as memory:
         await memory.learning.hear(replace(ADMIN, text="我家的猫叫豆包", ref="1@1"))
         await memory.settle()

@@ -13,7 +13,7 @@ from fastapi import FastAPI
 from graph_memory.access import Access
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
-from webui import create_app
+from webui.app import create_app
 
 from .seed import NOW, seed
 

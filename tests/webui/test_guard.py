@@ -19,7 +19,8 @@ from graph_memory.access import Access
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 from tests.cases import rows
-from webui import create_app, guard
+from webui import guard
+from webui.app import create_app
 from webui.auth import FREE, FREE_FOR_ALL
 from webui.guard import HEADERS, MAX_BODY, Site, local_path, split
 

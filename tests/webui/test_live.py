@@ -14,7 +14,8 @@ from graph_memory.access import Access
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 from tests.makers import message, private
-from webui import create_app, live
+from webui import live
+from webui.app import create_app
 from webui.server import WebServer
 
 from .conftest import KEY

@@ -37,7 +37,7 @@ from graph_memory.store import Draft
 from graph_memory.store.rows import FIELDS
 from graph_memory.text import normalise
 from tests.instruments.eval.metrics import percentile
-from webui import create_app
+from webui.app import create_app
 
 from .measure import Figures, say
 from .workload import BEGINNING, Workload, owner

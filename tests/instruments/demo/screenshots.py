@@ -20,7 +20,8 @@ from graph_memory.settings import Settings
 from tests.instruments.dev.steps import ROOT
 from tests.webui.seed import NOW, seed
 from tests.webui.story import LI, ZHANG, talks
-from webui import WebServer, create_app
+from webui import WebServer
+from webui.app import create_app
 
 KEY = "correct-horse-battery"
 IMAGES = ROOT / "docs" / "images"
