@@ -26,6 +26,12 @@ settings.register_profile(
 settings.load_profile("default")
 
 
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """A module's tests stay together, but for those that ask to be shared out by themselves."""
+    if not item.get_closest_marker("xdist_group"):
+        item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What takes longest comes first, so that no worker waits for another one in the end."""

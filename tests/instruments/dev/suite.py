@@ -209,7 +209,7 @@ def pytest(
         timeout: Seconds after which the part is ended with everything it started.
         folders: Where to look for them; options of pytest, too.
         env: Variables of the environment to set.
-        workers: Processes that share the tests, a module at a time; 0 is this one.
+        workers: Processes that share the tests, mostly a module at a time; 0 is this one.
     """
     report = WORK / "reports" / f"{name}.xml"
     report.parent.mkdir(parents=True, exist_ok=True)
@@ -217,7 +217,7 @@ def pytest(
     command = [environment.python, "-m", "pytest", *(folders or ("tests",)), "-m", marks]
     command += ["-rs", "--durations=5", f"--junitxml={report}"]
     if workers:
-        command += ["-n", str(workers), "--dist", "loadfile", "--no-loadscope-reorder"]
+        command += ["-n", str(workers), "--dist", "loadgroup", "--no-loadscope-reorder"]
     code = _bounded([str(part) for part in command], timeout, env=env)
     if code is None:
         return Outcome(ok=False, problem=f"not finished after {timeout / MINUTES:.0f} minutes")
