@@ -12,10 +12,11 @@ import threading
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from hashlib import blake2b
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 _TABLES = json.loads(Path(__file__).with_name("lookalikes.json").read_text("utf-8"))
 _SIMPLIFIED = str.maketrans(_TABLES["traditional"], _TABLES["simplified"])
@@ -223,10 +224,11 @@ def is_chinese(text: str) -> bool:
 class _Stemmers(threading.local):
     """A stemmer for each thread, since it works on the word within itself."""
 
-    def __init__(self) -> None:
+    @cached_property
+    def one(self) -> Any:
         import snowballstemmer  # 5 MB that a chat in Chinese does without
 
-        self.one = snowballstemmer.stemmer("english")
+        return snowballstemmer.stemmer("english")
 
 
 _STEMMERS = _Stemmers()

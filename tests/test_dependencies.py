@@ -76,6 +76,13 @@ def test_who_imports_a_package(package: str, allowed: set[str]) -> None:
     assert users <= allowed
 
 
+def test_a_start_does_without_what_not_every_chat_needs() -> None:
+    late = {"kuzu", "snowballstemmer", "json_repair", "jinja2", "numkong", "detect_secrets"}
+    code = f"import sys, graph_memory.service, webui; print({late} & {{*sys.modules}} or 0)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert done.stdout.strip() == "0"
+
+
 def test_the_memory_works_without_astrbot() -> None:
     """``graph_memory`` without ``host/`` is a library of its own."""
     code = (

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import cache
 
 from ..dates import arabic, birthday
 from ..kinship import kin_words
@@ -31,12 +32,6 @@ _VAGUE = re.compile(r"[多几余约左右快近将]|about|almost|nearly|over")
 _RANK = re.compile(r"(?:省|市|自治区|特别行政区)(?=.)|(?:省|市|县|区)$|^中国")
 MORE = 2
 """Chinese characters that tell something more."""
-_IS_SO = {
-    *"住在现今年目前已搬到去了来自老家人出生交往恋爱结婚对象女男朋友伴侣老婆公妻子丈夫是的有个我他她",
-    *terms("live now currently moved home comes born grew married dating together"),
-    *terms("partner girlfriend boyfriend wife husband"),
-}
-"""What sentences about homes, origins and partners say anyway."""
 _HOME = re.compile(
     r"(?:.*\blives? )?(?!.*\w in )(?:(?:in|on|at) )?(?:"
     r"(?:(?:an?|the|my|our|his|her|their) )?(?:[\w-]+ ){0,2}(?:dorm(?:itory|s)?|apartment|flat|"
@@ -50,6 +45,18 @@ _HOME = re.compile(
 """A home that is no place by name: in what, with whom, on which floor somebody lives."""
 _STREETS = "路街道巷弄里园苑城村湾"
 """What is called after a town, and ends like this, need not be in it."""
+
+
+@cache
+def _is_so() -> frozenset[str]:
+    """What sentences about homes, origins and partners say anyway."""
+    return frozenset(
+        (
+            *"住在现今年目前已搬到去了来自老家人出生交往恋爱结婚对象女男朋友伴侣老婆公妻子丈夫是的有个我他她",
+            *terms("live now currently moved home comes born grew married dating together"),
+            *terms("partner girlfriend boyfriend wife husband"),
+        )
+    )
 
 
 def fact_id(
@@ -270,7 +277,7 @@ def says_more(predicate: str, new: str, old: str) -> bool:
 def _tells(gist: str) -> set[str]:
     """Words and Chinese characters that carry meaning beside that something is so."""
     words = (word for word in terms(gist) if word.isascii() and len(word) > 1)
-    return {*words, *characters(gist)} - _IS_SO
+    return {*words, *characters(gist)} - _is_so()
 
 
 def same_value(predicate: str, new: str, old: str) -> bool:

@@ -43,6 +43,24 @@ async def test_it_serves_and_gives_the_port_back() -> None:
         await fetch(port)
 
 
+async def test_pages_are_made_when_they_are_first_asked_for(monkeypatch) -> None:
+    made: list[Any] = []
+
+    def create_app(*given: Any) -> Any:
+        made.append(given)
+        return hello
+
+    monkeypatch.setattr("webui.app.create_app", create_app)
+    app = server_module.LateApp("memory", "access")
+    server = WebServer(app)
+    await server.start(0)
+    assert made == []
+    assert app.state is None
+    assert await asyncio.gather(*(fetch(server.port) for _ in range(3))) == ["ok"] * 3
+    assert made == [("memory", "access")]
+    await server.stop()
+
+
 async def test_reloads_keep_one_port() -> None:
     server = WebServer(hello)
     await server.start(0)
