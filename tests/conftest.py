@@ -16,6 +16,7 @@ pytest_plugins = ["tests.postgres"]
 LONG = (
     *("test_hidden", "test_destruction", "test_recorded", "test_broken", "test_hostile"),
     *("test_everywhere", "test_packaging", "test_proactive", "test_trouble", "test_demo"),
+    *("test_ablation", "test_interference", "test_chaos", "test_conditions"),
 )
 """Modules that take a minute or more."""
 

@@ -60,9 +60,10 @@ class Kept:
         self.query, self.passages, self.close = inner.query, inner.passages, inner.close
 
     async def questions(self, texts: list[str]) -> Vectors:
-        for text in texts:
-            if (key := (self.name, text)) not in _VECTORS:
-                _VECTORS[key] = await self._inner.query(text)
+        new = [text for text in texts if (self.name, text) not in _VECTORS]
+        if new:
+            found = await self._inner.questions(new)
+            _VECTORS.update(zip([(self.name, text) for text in new], found, strict=True))
         return np.stack([_VECTORS[self.name, text] for text in texts])
 
 
