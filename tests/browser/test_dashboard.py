@@ -18,7 +18,7 @@ from starlette.routing import Route
 
 from graph_memory.service import MemoryService
 from tests.webui.conftest import application
-from webui import WebServer
+from webui import DashboardDoor, WebServer
 
 from .test_everywhere import AXE
 
@@ -61,7 +61,7 @@ addEventListener("message", async ({ data, source }) => {
 
 def dashboard(memory: MemoryService, language: str) -> Starlette:
     """What AstrBot's dashboard does for a page of a plugin, and no more."""
-    door = application(memory).state.door
+    door = DashboardDoor(application(memory))
     (root,) = importlib.util.find_spec("astrbot").submodule_search_locations  # type: ignore[union-attr]
     told = json.dumps({"locale": language, "i18n": {}, "isDark": False})
 
