@@ -311,8 +311,8 @@ GONE = [
 FOR_THE_LEFT = (windows_ignored, left_is_present)
 ON_THE_GRAPH = (neighbours_that_are_hidden, walks_through_what_is_hidden)
 """Breaks that show only where there is a graph."""
-RARE = (*ON_THE_GRAPH, follow_ups_of_every_session)
-"""Breaks that few histories show."""
+RARE = {walks_through_what_is_hidden: 12}
+"""What to begin with for a break that few histories show."""
 
 
 def focused(trial: Trial, broken: Callable[[Bench], None]) -> Trial:
@@ -326,5 +326,13 @@ def focused(trial: Trial, broken: Callable[[Bench], None]) -> Trial:
 
 @pytest.mark.parametrize("broken", BREAKS, ids=lambda broken: broken.__name__)
 def test_a_broken_scope_is_noticed(broken: Callable[[Bench], None]) -> None:
-    begin = 2 if broken in RARE else 1
+    begin = RARE.get(broken, 1)
     assert notices(broken, lambda trial: run(focused(trial, broken)), TRIALS, trials, begin=begin)
+
+
+@pytest.mark.parametrize("broken", RARE, ids=lambda broken: broken.__name__)
+def test_what_is_whole_is_not_taken_for_broken(broken: Callable[[Bench], None]) -> None:
+    def whole(trial: Trial) -> None:
+        run(focused(trial, broken))
+
+    assert not notices(lambda _: None, whole, 4, trials, begin=RARE[broken])
