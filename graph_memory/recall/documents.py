@@ -326,8 +326,13 @@ class Documents:
 
     def under(self, text: str, numbers: Numbers) -> NDArray[np.bool_]:
         """Which of ``numbers`` are messages said under a name that is in a text."""
+        return np.isin(self.called[numbers], self._names.of(self.speakers(text, numbers)))
+
+    def speakers(self, text: str, numbers: Numbers) -> set[str]:
+        """Names in a text under which some of ``numbers`` were said."""
+        called = self.called[numbers]
         names = {name for look in names_in(text) for name in self._by_look.get(look, ())}
-        return np.isin(self.called[numbers], self._names.of(names))
+        return {name for name in names if np.isin(self._names.of((name,)), called)}
 
     def remove(self, number: int) -> None:
         """Remove a document; its number may be used again."""

@@ -11,7 +11,7 @@ from ..inference.ports import Vectors
 from ..kinship import kin_in, same_kin
 from ..model import PREDICATES, Asker
 from ..privacy.redaction import redacted
-from ..text import clean, normalise, terms
+from ..text import clean, is_chinese, normalise, terms
 from .lexical import search_terms, telling_characters
 from .weights import BRIEF, FEW, MINOR
 
@@ -262,6 +262,21 @@ def recalls(text: str) -> bool:
 def is_personal(text: str) -> bool:
     """Whether the speaker speaks of themselves."""
     return bool(_FIRST_PERSON.search(_FOR_ME.sub("", text)))
+
+
+def first_person(text: str, names: Collection[str]) -> str:
+    """A question about people with some names, as they would speak of themselves.
+
+    What they say has no name in it, and a name is most of what two short texts have in common.
+    """
+    if is_personal(text):
+        return text
+    words = {each for name in names for each in (name, name.split(" ")[0]) if len(each) > 1}
+    me, my = ("我", "我的") if is_chinese(text) else ("I", "my")
+    for word in sorted(words, key=len, reverse=True):
+        named = rf"(?<![a-z]){re.escape(word)}(?P<own>['’]s)?(?![a-z])"
+        text = re.sub(named, lambda found: my if found["own"] else me, text, flags=re.IGNORECASE)
+    return text
 
 
 def compose(text: str, previous: str = "") -> str:

@@ -168,13 +168,24 @@ def rank(
     if options.profile:
         own = index.documents.of(question.asker.accounts, visible.numbers)
         base[own] = WEAK / (1 if question.is_personal else SEVERAL)
-    if asks(question.text):
-        base[_called(index, visible, question, named)] += WEAK
+    called = _called(index, visible, question, named)
+    base[called] += EVIDENCE
     times = [spans(part.text, context.now, context.zone) for part in question.parts]
     is_own = _is_own(question, named)
     count, postings = max(CANDIDATES, options.limit), VisiblePostings(index, visible)
     ranker = _Ranker(
-        index, visible, question, context, named, is_own, kin, base, count, options.brief, postings
+        index,
+        visible,
+        question,
+        context,
+        named,
+        is_own,
+        kin,
+        base,
+        called,
+        count,
+        options.brief,
+        postings,
     )
     lists = [ranker.answer(number, at) for number, at in enumerate(times)]
     candidates = sorted([*records, *interleave(lists)], key=lambda c: c.foreign)
@@ -194,6 +205,8 @@ def _called(
     index: Index, visible: VisibleSet, question: Question, named: Iterable[str]
 ) -> NDArray[np.bool_]:
     """Messages of users whom a question calls by name, on which no visible fact rests."""
+    if not asks(question.text):
+        return np.zeros(len(visible), np.bool_)
     users = {one for node in named for one in index.identities.nodes(node) if not is_entity(one)}
     called: NDArray[np.bool_] = index.documents.of(users, visible.numbers)
     called |= index.documents.under(question.text, visible.numbers)
@@ -255,6 +268,7 @@ class _Ranker:
     is_own: bool
     kin: list[int]
     base: Scores
+    called: NDArray[np.bool_]
     count: int
     brief: bool
     postings: VisiblePostings
@@ -275,6 +289,7 @@ class _Ranker:
         if part.many:
             relevance = vote(index, visible, self.postings, part.terms, relevance)
         boost, mentioned = nearby(index, visible, relevance, self.named)
+        mentioned[self.called] = _naming(int(np.count_nonzero(self.called)))
         if part.predicates:
             fitting = self._fitting(part)
             # What is one of many tells little, unless all are asked for.
@@ -484,13 +499,17 @@ def nearby(
     boost, mentioned = np.zeros(len(visible)), np.zeros(len(visible))
     for node in dict.fromkeys(index.distinct(named).values()):
         facts = visible.positions[index.touching(node, visible)]
-        damped = 1 + math.log1p(len(facts))
-        boost[facts] += WEAK / damped
-        mentioned[facts] = np.maximum(mentioned[facts], min(1.0, FEW / damped))
+        boost[facts] += WEAK / (1 + math.log1p(len(facts)))
+        mentioned[facts] = np.maximum(mentioned[facts], _naming(len(facts)))
     for node, weight in sorted(_reached(index, visible, relevance, named).items()):
         facts = visible.positions[index.touching(node, visible)]
         boost[facts] += WEAK * weight / (1 + math.log1p(len(facts)))
     return boost, mentioned
+
+
+def _naming(count: int) -> float:
+    """Evidence, 0…1, of each of ``count`` documents of somebody who is named."""
+    return min(1.0, FEW / (1 + math.log1p(count)))
 
 
 def _reached(

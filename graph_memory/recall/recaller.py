@@ -7,16 +7,28 @@ import contextlib
 import logging
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any, TypeVar
+
+import numpy as np
 
 from ..context import Context
 from ..errors import ClosedError, EmbeddingError, ExtractionError, RerankError, brief
 from ..inference.breaker import Breaker, RefusedError
 from ..inference.ports import Embedder, LanguageModel, Reranker, Vectors
-from ..model import Asker, Change, Erased, Fact, Message, Presence, PresenceReset, Session
+from ..model import (
+    Asker,
+    Change,
+    Erased,
+    Fact,
+    Message,
+    Presence,
+    PresenceReset,
+    Session,
+    is_entity,
+)
 from ..privacy.scope import OPEN, View
 from ..supervisor import LogOnce
 from .documents import Source
@@ -24,7 +36,17 @@ from .index import Index
 from .index_sync import IndexSync
 from .keyword import SIMILAR, SearchResult, find, keywords
 from .lexical import forget
-from .query import Question, RecallOptions, Subquery, compose, is_small_talk, split
+from .query import (
+    Question,
+    RecallOptions,
+    Subquery,
+    asks,
+    compose,
+    first_person,
+    is_personal,
+    is_small_talk,
+    split,
+)
 from .ranking import SIGNALS, Ranking, SearchContext, rank, reranked
 from .render import Item, Renderer, TokenTally, framed, is_told, preamble, wording
 from .selection import Reason, Selection, select
@@ -130,6 +152,16 @@ def search(
         newest=max(0, next(reversed(index.messages), 0)),  # if it is delivered
     )
     return Recall(items, block, trace)
+
+
+def as_said(index: Index, views: Mapping[str, View], questions: Sequence[str]) -> list[str]:
+    """Questions in the first person of whom they name, see :func:`first_person`."""
+    numbers, found = index.visible(views).numbers, list[str]()
+    for text in questions:
+        named = index.named(text, views).items()
+        known = {word for node, word in named if not is_entity(node)}
+        found.append(first_person(text, known | index.documents.speakers(text, numbers)))
+    return found
 
 
 def shortlist(
@@ -390,9 +422,9 @@ class Recaller:
         asked = text if person in text else f"{person} {text}"
         try:
             async with asyncio.timeout(PATIENCE):
-                question, context = await self._question(asker, asked, options, PATIENCE / 2)
-                index, views = self._sync.index, self.visible(asker)
-                given = (index, views, question, options, context, words, start, similar)
+                seconds, views = PATIENCE / 2, self.visible(asker)
+                question, context = await self._question(asker, asked, options, seconds, views)
+                given = (self._sync.index, views, question, options, context, words, start, similar)
                 return await self._sync.run(find, *given)
         except (ClosedError, TimeoutError) as error:
             self._troubles.report("search", error, key=type(error).__name__)
@@ -456,7 +488,8 @@ class Recaller:
         views: Mapping[str, View],
     ) -> Recall:
         started = time.monotonic()
-        question, context = await self._question(asker, text, options, embed_by - started)
+        seconds = embed_by - started
+        question, context = await self._question(asker, text, options, seconds, views)
         embedded = time.monotonic()
         given = (self._sync.index, views, question, options, context)
         scores, by = None, started + (embed_by - started) / EMBEDDING_SHARE * RERANKING_SHARE
@@ -473,7 +506,12 @@ class Recaller:
         return replace(found, trace=trace)
 
     async def _question(
-        self, asker: Asker, text: str, options: RecallOptions, seconds: float
+        self,
+        asker: Asker,
+        text: str,
+        options: RecallOptions,
+        seconds: float,
+        views: Mapping[str, View],
     ) -> tuple[Question, SearchContext]:
         """What is searched for, with its vectors if they come within some seconds."""
         settings, by = self._context.settings, time.monotonic() + seconds
@@ -484,6 +522,11 @@ class Recaller:
         is_idle = options.brief and is_small_talk(text)  # of which nothing is reminded
         asked = [] if is_idle else [part.text for part in parts]
         vectors, model = await self._embed(asked, by)
+        if vectors and any(asks(each) and not is_personal(each) for each in asked):
+            said = await self._sync.run(as_said, self._sync.index, views, asked)
+            if said != asked and (others := (await self._embed(said, by))[0]):
+                both = np.add(vectors, others)
+                vectors = tuple(both / np.linalg.norm(both, axis=1, keepdims=True))
         context = SearchContext(
             self._context.now(), self._context.zone, settings.time_decay_rate, settings.language
         )

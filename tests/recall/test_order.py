@@ -220,6 +220,28 @@ async def test_who_is_called_by_the_name_they_speak_under_gains(memory, monkeypa
     assert with_name["Emi Long"] == without["Emi Long"]
 
 
+async def test_a_question_about_a_speaker_is_embedded_as_they_would_put_it_too(memory):
+    class Noted(HashingEmbedder):
+        async def query(self, text):
+            asked.append(text)
+            return await super().query(text)
+
+    memory.embedder = Noted()
+    await spoken(memory, ("1", "小红", "我养了一只橘猫"))
+
+    async def embedded(room, question: str) -> list[str]:
+        asked.clear()
+        await memory.ask(asker_of(room, ME), question)
+        return asked
+
+    asked: list[str] = []
+    assert await embedded(ROOM, "小红养了什么？") == ["小红养了什么？", "我养了什么？"]
+    assert await embedded(ROOM, "我和小红养了什么？") == ["我和小红养了什么？"]
+    assert await embedded(ROOM, "给小红带只猫来") == ["给小红带只猫来"]
+    elsewhere = await embedded(group("8"), "小红养了什么？")
+    assert elsewhere == ["小红养了什么？"], "who spoke where one cannot see is nobody"
+
+
 async def test_of_many_facts_of_the_kind_that_is_asked_for_each_gains_less(memory):
     await told(memory)
     things = ["爬山", "唱歌", "下棋", "钓鱼", "滑雪", "养花"]

@@ -4,7 +4,15 @@ import pytest
 
 from graph_memory.model import asker_of
 from graph_memory.recall.lexical import forget, index_terms, search_terms
-from graph_memory.recall.query import Question, compose, only_asks, predicates_of, split, telling
+from graph_memory.recall.query import (
+    Question,
+    compose,
+    first_person,
+    only_asks,
+    predicates_of,
+    split,
+    telling,
+)
 from tests.cases import rows
 from tests.makers import private
 
@@ -161,3 +169,22 @@ def test_what_only_asks(text: str) -> None:
 @pytest.mark.parametrize("text", rows(__file__, "test_what_tells_something_as_well"))
 def test_what_tells_something_as_well(text: str) -> None:
     assert not only_asks(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "own"),
+    [
+        ("When did Kate start skiing?", ["Kate", "Elise"], "When did I start skiing?"),
+        ("What are kate's hobbies?", ["Kate"], "What are my hobbies?"),
+        ("Who is Katerina?", ["Kate"], "Who is Katerina?"),
+        ("小红养了什么猫？", ["小红", "红"], "我养了什么猫？"),
+        ("Kate养了什么猫？", ["Kate Lee"], "我养了什么猫？"),
+        ("我和小红在哪儿认识的？", ["小红"], "我和小红在哪儿认识的？"),
+        ("What did (a+ say?", ["(a+"], "What did I say?"),
+        ("谁养猫？", [""], "谁养猫？"),
+    ],
+)
+def test_a_question_about_somebody_as_they_would_ask_it(
+    text: str, names: list[str], own: str
+) -> None:
+    assert first_person(text, names) == own
