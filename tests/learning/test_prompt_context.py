@@ -39,6 +39,7 @@ async def memory(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Memo
             about = entity(statement)
             rows += [Entity(about), fact(HOME, ZHANG, about, statement, at=T0 + number)]
         await put(memory.journal, *rows)
+        await memory.settle()
         yield memory
 
 
