@@ -39,7 +39,6 @@ async def memory(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Memo
             about = entity(statement)
             rows += [Entity(about), fact(HOME, ZHANG, about, statement, at=T0 + number)]
         await put(memory.journal, *rows)
-        await memory.settle()
         yield memory
 
 
@@ -78,7 +77,7 @@ async def test_nothing_unseen_is_ranked(memory: MemoryService) -> None:
 
 @pytest.mark.asyncio(loop_scope="module")
 async def test_the_learner_ranks_with_the_vectors_of_the_index(memory: MemoryService) -> None:
-    await memory.learning.hear(Turn(HOME, ZHANG, "张三", "吃面不放辣椒我就没胃口"), at=T0 + 89_000)
+    await memory.learning.hear(Turn(HOME, ZHANG, "张三", "吃面不放辣椒我就没胃口"), at=T0 + 89_990)
     await memory.settle()
     await memory.learning.flush()
     model = memory.learning._extractor._model._model  # type: ignore[union-attr]
