@@ -326,13 +326,18 @@ class Documents:
 
     def under(self, text: str, numbers: Numbers) -> NDArray[np.bool_]:
         """Which of ``numbers`` are messages said under a name that is in a text."""
-        return np.isin(self.called[numbers], self._names.of(self.speakers(text, numbers)))
+        return np.isin(self.called[numbers], list(self._spoken(text).values()))
 
     def speakers(self, text: str, numbers: Numbers) -> set[str]:
         """Names in a text under which some of ``numbers`` were said."""
-        called = self.called[numbers]
+        codes = self._spoken(text)
+        are_there = np.isin(list(codes.values()), self.called[numbers])
+        return {name for name, is_there in zip(codes, are_there, strict=True) if is_there}
+
+    def _spoken(self, text: str) -> dict[str, int]:
+        """Codes of the names in a text under which anything was said, by name."""
         names = {name for look in names_in(text) for name in self._by_look.get(look, ())}
-        return {name for name in names if np.isin(self._names.of((name,)), called)}
+        return {name: code for name in names for code in self._names.of((name,))}
 
     def remove(self, number: int) -> None:
         """Remove a document; its number may be used again."""

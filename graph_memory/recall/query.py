@@ -272,6 +272,8 @@ def first_person(text: str, names: Collection[str]) -> str:
     if is_personal(text):
         return text
     words = {each for name in names for each in (name, name.split(" ")[0]) if len(each) > 1}
+    said = text.casefold()
+    words = {each for each in words if each.casefold() in said}  # a thousand may begin alike
     me, my = ("我", "我的") if is_chinese(text) else ("I", "my")
     for word in sorted(words, key=len, reverse=True):
         named = rf"(?<![a-z]){re.escape(word)}(?P<own>['’]s)?(?![a-z])"

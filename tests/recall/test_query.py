@@ -182,6 +182,7 @@ def test_what_tells_something_as_well(text: str) -> None:
         ("我和小红在哪儿认识的？", ["小红"], "我和小红在哪儿认识的？"),
         ("What did (a+ say?", ["(a+"], "What did I say?"),
         ("谁养猫？", [""], "谁养猫？"),
+        ("When did Kate start?", [f"Kate {n}" for n in range(5_000)], "When did I start?"),
     ],
 )
 def test_a_question_about_somebody_as_they_would_ask_it(
