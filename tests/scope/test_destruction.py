@@ -396,6 +396,12 @@ def test_a_break_is_noticed(broken: Callable[[Bench], None]) -> None:
     assert notices(broken, run, 30, trials, st.sampled_from(NICKS), harms, begin=begin)
 
 
+@pytest.mark.parametrize("begin", RARE.values())
+def test_what_is_whole_is_not_taken_for_broken(begin: int) -> None:
+    nicks = st.sampled_from(NICKS)
+    assert not notices(lambda _: None, run, 4, trials, nicks, harms, begin=begin)
+
+
 def all_answers_are_theirs(bench: Bench) -> None:
     """Whoever is forgotten takes along whatever the bot said where they were."""
 
