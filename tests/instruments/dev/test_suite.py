@@ -1,5 +1,6 @@
 """What ``./dev test`` counts and concludes."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -64,3 +65,25 @@ def test_a_part_that_hangs_is_ended_with_its_children(tmp_path: Path) -> None:
     child = int((tmp_path / "child").read_text())
     status = Path(f"/proc/{child}/stat")
     assert not status.exists() or status.read_text().split()[2] == "Z"
+
+
+@pytest.mark.parametrize(("passes_then", "failing"), [(True, 1), (False, 1), (True, 4)])
+def test_a_failure_that_does_not_come_again_is_named(tmp_path, monkeypatch, passes_then, failing):
+    monkeypatch.setattr(suite, "WORK", tmp_path / "work")
+    (tmp_path / "test_it.py").write_text(
+        "import pathlib, pytest\n"
+        "def test_steady(): pass\n"
+        f"@pytest.mark.parametrize('n', range({failing}))\n"
+        "def test_it(n):\n"
+        f"    seen = pathlib.Path({str(tmp_path)!r}, f'seen{{n}}')\n"
+        f"    assert seen.exists() and {passes_then} or seen.touch()\n",
+        encoding="utf-8",
+    )
+    environment = Environment(tmp_path, tmp_path, tmp_path)
+    monkeypatch.setattr(Environment, "python", Path(sys.executable))
+    outcome = suite.pytest(environment, "it", "not slow", 60, str(tmp_path))
+    if passes_then and failing == 1:
+        assert outcome == Outcome(2, 0, 0, unsteady=("test_it[0]",))
+        assert "test_it[0]" in str(outcome)
+    else:
+        assert outcome == Outcome(1, failing, 0, ok=False)
