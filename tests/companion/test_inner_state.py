@@ -10,13 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_memory.companion.inner_state import (
-    BASELINE,
-    HALF_LIFE,
-    MAX_PART,
-    STEP,
-    Mood,
-)
+from graph_memory.companion.inner_state import BASELINE, HALF_LIFE, MAX_PART, STEP, Mood
 from graph_memory.locales import say
 from graph_memory.settings import Settings
 

@@ -13,12 +13,7 @@ from graph_memory.companion.inner_state import HALF_LIFE
 from graph_memory.companion.proactive import elapsed
 
 from ..scripted import answer
-from ..world import (
-    SETTINGS,
-    World,
-    living,
-    zhang,
-)
+from ..world import SETTINGS, World, living, zhang
 
 HOUR, DAY = 3_600.0, 86_400.0
 

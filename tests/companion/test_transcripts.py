@@ -13,15 +13,7 @@ from graph_memory.text import tokens
 
 from ..makers import user
 from ..scripted import answer
-from ..world import (
-    CLUB,
-    HOME,
-    SETTINGS,
-    World,
-    living,
-    zhang,
-    zhang_in_club,
-)
+from ..world import CLUB, HOME, SETTINGS, World, living, zhang, zhang_in_club
 
 DAY = 86_400.0
 

@@ -6,11 +6,7 @@ from dataclasses import replace
 import pytest
 
 from graph_memory.learning.prompt import BUDGET, QUOTE, compose
-from graph_memory.model import (
-    Addressee,
-    Message,
-    Quote,
-)
+from graph_memory.model import Addressee, Message, Quote
 from graph_memory.store import Journal
 from graph_memory.text import tokens
 

@@ -40,11 +40,7 @@ HOME = private("zhang")
 
 def make(shared: Context, model: LanguageModel | None = None) -> Upkeep:
     return PromptUpkeep(
-        shared,
-        Library(shared),
-        model=model,
-        breaker=Breaker("the writer"),
-        embedding=str,
+        shared, Library(shared), model=model, breaker=Breaker("the writer"), embedding=str
     )
 
 

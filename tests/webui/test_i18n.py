@@ -38,11 +38,7 @@ def test_every_key_a_script_names_exists() -> None:
 
 
 def test_no_message_is_left_over() -> None:
-    sources = [
-        *WEBUI.glob("templates/*.html"),
-        *STATIC.glob("js/**/*.js"),
-        *WEBUI.rglob("*.py"),
-    ]
+    sources = [*WEBUI.glob("templates/*.html"), *STATIC.glob("js/**/*.js"), *WEBUI.rglob("*.py")]
     source = "".join(path.read_text("utf-8") for path in sources)
     composed = (
         "type.", "predicate.", "state.", "sort.", "count.", "done.", "nav.", "theme.", "error.",
