@@ -80,18 +80,11 @@ def fact(session: Session, subject: str, object: str, statement: str, **more: An
     at = more.pop("at", T0)
     importance = more.get("importance", 0.5)
     made = Fact(
-        id=stable_id("f", session.id, subject, object, statement),
-        session=session.id,
-        subject=subject,
-        predicate=more.pop("predicate", "likes"),
-        object=object,
-        statement=statement,
-        speaker=more.pop("speaker", subject),
-        said_at=at,
-        recorded_at=at,
-        last_used=at,
-        half_life=initial_half_life(importance),
-    )
+        id=stable_id("f", session.id, subject, object, statement), session=session.id,
+        subject=subject, predicate=more.pop("predicate", "likes"), object=object,
+        statement=statement, speaker=more.pop("speaker", subject), said_at=at, recorded_at=at,
+        last_used=at, half_life=initial_half_life(importance),
+    )  # fmt: skip
     return replace(made, **more)
 
 
@@ -104,14 +97,11 @@ def context(journal: Journal, settings: Settings | None = None, **more: Any) -> 
     settings = settings or Settings()
     zone, now = more.get("zone", UTC), more.get("now", time.time)
     return Context(
-        journal=journal,
-        settings=settings,
-        zone=zone,
-        now=now,
+        journal=journal, settings=settings, zone=zone, now=now,
         budget=more.get("budget") or TokenBudget(journal, zone, now, settings.daily_llm_tokens),
         attendance=more.get("attendance") or Attendance([]),
         identities=more.get("identities") or Identities(),
-    )
+    )  # fmt: skip
 
 
 class PromptUpkeep(Upkeep):

@@ -74,14 +74,10 @@ class Postgres:
 
     def _run(self, program: str, *arguments: str) -> None:
         subprocess.run(
-            [self._programs / program, "-D", self.folder / "data", *arguments],
-            check=True,
-            user=self._user,
-            cwd=self.folder,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
+            [self._programs / program, "-D", self.folder / "data", *arguments], check=True,
+            user=self._user, cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
             timeout=60,
-        )
+        )  # fmt: skip
 
     def start(self) -> None:
         """Start it and wait until it answers."""

@@ -79,13 +79,9 @@ class ScriptedModel:
 def said(subject: str, predicate: str, object: str, statement: str, *evidence: int, **more: Any):
     """A fact as a model writes it."""
     return {
-        "subject": subject,
-        "predicate": predicate,
-        "object": object,
-        "statement": statement,
-        "evidence": list(evidence),
-        **more,
-    }
+        "subject": subject, "predicate": predicate, "object": object, "statement": statement,
+        "evidence": list(evidence), **more,
+    }  # fmt: skip
 
 
 def thing(id: str, name: str, type: str = "thing", *aliases: str) -> dict[str, Any]:

@@ -20,14 +20,9 @@ The page by itself (``webui/__main__.py``) is not part of it."""
 LONGEST, MEAN = 60, 12
 """Lines of a function, from ``def`` to its end."""
 SILENT = (
-    tokenize.COMMENT,
-    tokenize.NL,
-    tokenize.NEWLINE,
-    tokenize.INDENT,
-    tokenize.DEDENT,
-    tokenize.ENCODING,
-    tokenize.ENDMARKER,
-)
+    tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT,
+    tokenize.ENCODING, tokenize.ENDMARKER,
+)  # fmt: skip
 
 
 def left_out(module: ast.Module) -> Iterator[int]:

@@ -100,14 +100,11 @@ def test_numerals(spelled: str, expected: int) -> None:
     assert arabic(f"第{spelled}层") == f"第{expected}层"
 
 
-@pytest.mark.parametrize(
-    ("text", "start", "end"),
-    [
-        ("那年夏天我们聊了什么", "2026-06-01", "2026-09-01"),
-        ("what did we do last winter", "2025-12-01", "2026-03-01"),
-        ("去年5月聊了什么", "2025-05-01", "2025-06-01"),
-    ],
-)
+@pytest.mark.parametrize(("text", "start", "end"), [
+    ("那年夏天我们聊了什么", "2026-06-01", "2026-09-01"),
+    ("what did we do last winter", "2025-12-01", "2026-03-01"),
+    ("去年5月聊了什么", "2025-05-01", "2025-06-01"),
+])  # fmt: skip
 def test_periods_that_are_over(text: str, start: str, end: str) -> None:
     assert past_periods(text, NOW.timestamp(), CHINA)[0] == (day(start), day(end))
 

@@ -53,19 +53,16 @@ def test_a_room_imports_only_from_lower_layers(own: str) -> None:
     assert uses()[own] - {"graph_memory"} <= set().union(*below)
 
 
-@pytest.mark.parametrize(
-    ("package", "allowed"),
-    [
-        (
-            "astrbot",
-            {"main.py", *(path for path in map(name, runtime_modules()) if "/astrbot/" in path)},
-        ),
-        ("kuzu", {path for path in map(name, runtime_modules()) if "/graph/" in path}),
-        ("ladybug", {path for path in map(name, runtime_modules()) if "/graph/" in path}),
-        ("mcp", {"graph_memory/mcp_server.py"}),
-        ("fastapi", {path for path in map(name, runtime_modules()) if path.startswith("webui/")}),
-    ],
-)
+@pytest.mark.parametrize(("package", "allowed"), [
+    (
+        "astrbot",
+        {"main.py", *(path for path in map(name, runtime_modules()) if "/astrbot/" in path)},
+    ),
+    ("kuzu", {path for path in map(name, runtime_modules()) if "/graph/" in path}),
+    ("ladybug", {path for path in map(name, runtime_modules()) if "/graph/" in path}),
+    ("mcp", {"graph_memory/mcp_server.py"}),
+    ("fastapi", {path for path in map(name, runtime_modules()) if path.startswith("webui/")}),
+])  # fmt: skip
 def test_who_imports_a_package(package: str, allowed: set[str]) -> None:
     users = {
         name(path)

@@ -86,18 +86,13 @@ def test_rights(main: ModuleType) -> None:
         if isinstance(rule, PermissionTypeFilter)
     }
     assert rights == {
-        "page": PermissionType.ADMIN,
-        "flush": PermissionType.ADMIN,
-        "preview": PermissionType.ADMIN,
-        "backup": PermissionType.ADMIN,
-        "restore": PermissionType.ADMIN,
-        "doctor": PermissionType.ADMIN,
-        "people": PermissionType.ADMIN,
-        "import_": PermissionType.ADMIN,
-        "move": PermissionType.ADMIN,
-        "persona": PermissionType.SHARED_GROUP_ADMIN,
+        "page": PermissionType.ADMIN, "flush": PermissionType.ADMIN,
+        "preview": PermissionType.ADMIN, "backup": PermissionType.ADMIN,
+        "restore": PermissionType.ADMIN, "doctor": PermissionType.ADMIN,
+        "people": PermissionType.ADMIN, "import_": PermissionType.ADMIN,
+        "move": PermissionType.ADMIN, "persona": PermissionType.SHARED_GROUP_ADMIN,
         "new": PermissionType.SHARED_GROUP_ADMIN,
-    }
+    }  # fmt: skip
 
 
 def test_commands_take_all_that_follows(main: ModuleType) -> None:
@@ -232,16 +227,10 @@ def written(main: ModuleType, text: str, raw: str = "", **more: Any) -> Any:
     """A message that AstrBot has looked at, as far as filters need it."""
     extras: dict[str, Any] = {}
     return SimpleNamespace(
-        message_str=text,
-        message_obj=SimpleNamespace(message_str=raw or f"/{text}"),
-        is_at_or_wake_command=True,
-        plugins_name=None,
-        set_extra=extras.__setitem__,
-        get_extra=extras.get,
-        is_admin=lambda: False,
-        is_private_chat=lambda: True,
-        **more,
-    )
+        message_str=text, message_obj=SimpleNamespace(message_str=raw or f"/{text}"),
+        is_at_or_wake_command=True, plugins_name=None, set_extra=extras.__setitem__,
+        get_extra=extras.get, is_admin=lambda: False, is_private_chat=lambda: True, **more,
+    )  # fmt: skip
 
 
 @pytest.fixture

@@ -161,18 +161,15 @@ async def test_it_asks_as_the_persona_that_was_spoken_with_last(tmp_path: Path) 
         assert "吉他" not in found
 
 
-@pytest.mark.parametrize(
-    ("method", "headers", "status"),
-    [
-        ("POST", {}, 401),
-        ("POST", {"Authorization": "Bearer wrong, wrong"}, 401),
-        ("POST", {"Authorization": f"Basic {KEY}"}, 401),
-        ("GET", {"Authorization": f"Bearer {KEY}"}, 405),
-        ("POST", {"Authorization": f"Bearer {KEY}", "Origin": "http://127.0.0.1"}, 403),
-        ("POST", {"Authorization": f"Bearer {KEY}", "Host": "evil.example"}, 421),
-        ("POST", {"Authorization": f"Bearer {KEY}", "Content-Length": "70000"}, 413),
-    ],
-)
+@pytest.mark.parametrize(("method", "headers", "status"), [
+    ("POST", {}, 401),
+    ("POST", {"Authorization": "Bearer wrong, wrong"}, 401),
+    ("POST", {"Authorization": f"Basic {KEY}"}, 401),
+    ("GET", {"Authorization": f"Bearer {KEY}"}, 405),
+    ("POST", {"Authorization": f"Bearer {KEY}", "Origin": "http://127.0.0.1"}, 403),
+    ("POST", {"Authorization": f"Bearer {KEY}", "Host": "evil.example"}, 421),
+    ("POST", {"Authorization": f"Bearer {KEY}", "Content-Length": "70000"}, 413),
+])  # fmt: skip
 async def test_who_has_no_key_is_told_nothing(page, method, headers, status):
     async with httpx.AsyncClient() as client:
         body = b" " * 70_000 if status == 413 else b"{}"

@@ -18,17 +18,10 @@ def at(clock: str, zone: ZoneInfo | timezone = CHINA) -> float:
     return datetime.fromisoformat(f"2026-03-05 {clock}").replace(tzinfo=zone).timestamp()
 
 
-@pytest.mark.parametrize(
-    ("clock", "end"),
-    [
-        ("22:59", None),
-        ("23:00", "2026-03-06 08:00"),
-        ("00:30", "2026-03-05 08:00"),
-        ("07:59", "2026-03-05 08:00"),
-        ("08:00", None),
-        ("12:00", None),
-    ],
-)
+@pytest.mark.parametrize(("clock", "end"), [
+    ("22:59", None), ("23:00", "2026-03-06 08:00"), ("00:30", "2026-03-05 08:00"),
+    ("07:59", "2026-03-05 08:00"), ("08:00", None), ("12:00", None),
+])  # fmt: skip
 def test_over_midnight(clock: str, end: str | None) -> None:
     hours = quiet_hours("23:00-08:00")
     assert hours

@@ -23,12 +23,8 @@ def test_an_id_is_short_stable_and_ones_own() -> None:
     assert len(short) == len("m:1a2b")
     assert known.cite(zhang, line("f:1")) == short
     for written in (
-        short,
-        short.upper(),
-        f"[{short}]",
-        f"【{short[2:]}】",
-        short.replace(":", "："),
-    ):
+        short, short.upper(), f"[{short}]", f"【{short[2:]}】", short.replace(":", "："),
+    ):  # fmt: skip
         assert known.cited(zhang, written) == line("f:1")
     assert known.cited(zhang_in_club, short) is None
     assert known.cited(li_in_club, short) is None

@@ -76,17 +76,10 @@ class World:
         """Say something to the bot; what it is reminded of, and the companion's part."""
         said = await self.say(caller, text, wait=0)
         lead = await self.leading(caller, text, said)
-        found = await self.memory.recall.remind(
-            caller.asker,
-            text,
-            RecallOptions(
-                exclude=(said.id,),
-                lead=lead.lines,
-                records=lead.records,
-                profile=not lead.has_profile,
-                message=said.id,
-            ),
-        )
+        found = await self.memory.recall.remind(caller.asker, text, RecallOptions(
+            exclude=(said.id,), lead=lead.lines, records=lead.records, profile=not lead.has_profile,
+            message=said.id,
+        ))  # fmt: skip
         self.later(20)
         return found, "\n".join([*lead.lines, *lead.records])
 

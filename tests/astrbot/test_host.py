@@ -25,18 +25,14 @@ def host(
     async def nothing(*_: Any) -> None:
         return None
 
-    return Host(
-        SimpleNamespace(
-            get_all_providers=lambda: providers,
-            get_all_embedding_providers=tuple,
-            get_config=lambda umo=None: config or {},
-            persona_manager=SimpleNamespace(resolve_selected_persona=resolve),
-            conversation_manager=SimpleNamespace(
-                get_curr_conversation_id=nothing, get_conversation=nothing
-            ),
+    return Host(SimpleNamespace(
+        get_all_providers=lambda: providers, get_all_embedding_providers=tuple,
+        get_config=lambda umo=None: config or {},
+        persona_manager=SimpleNamespace(resolve_selected_persona=resolve),
+        conversation_manager=SimpleNamespace(
+            get_curr_conversation_id=nothing, get_conversation=nothing,
         ),
-        **more,
-    )
+    ), **more)  # fmt: skip
 
 
 class Event:
@@ -222,24 +218,18 @@ BOTS = {"sender": {"user_id": 999}, "message": [{"type": "text", "data": {"text"
 USERS = {"sender": {"user_id": 10001}, "message": [{"type": "text", "data": {"text": "你好"}}]}
 
 
-@pytest.mark.parametrize(
-    ("event", "meant"),
-    [
-        (notice("group_recall", "10001", group="42"), ("aiocqhttp:group:42", "7", "", "")),
-        (notice("friend_recall", "10001", known=USERS), ("aiocqhttp:private:10001", "7", "", "")),
-        (
-            notice("group_recall", "999", group="42", known=BOTS),
-            ("aiocqhttp:group:42", "7", "你好", ""),
-        ),
-        (notice("group_recall", "999", group="42"), ("aiocqhttp:group:42", "7", "", "")),
-        (
-            notice("friend_recall", "10001", known=BOTS),
-            ("aiocqhttp:private:10001", "7", "你好", ""),
-        ),
-        (notice("group_decrease", "10001", group="42"), None),
-        (Event(), None),
-    ],
-)
+@pytest.mark.parametrize(("event", "meant"), [
+    (notice("group_recall", "10001", group="42"), ("aiocqhttp:group:42", "7", "", "")),
+    (notice("friend_recall", "10001", known=USERS), ("aiocqhttp:private:10001", "7", "", "")),
+    (
+        notice("group_recall", "999", group="42", known=BOTS),
+        ("aiocqhttp:group:42", "7", "你好", ""),
+    ),
+    (notice("group_recall", "999", group="42"), ("aiocqhttp:group:42", "7", "", "")),
+    (notice("friend_recall", "10001", known=BOTS), ("aiocqhttp:private:10001", "7", "你好", "")),
+    (notice("group_decrease", "10001", group="42"), None),
+    (Event(), None),
+])  # fmt: skip
 async def test_recalled(event: Any, meant: tuple[str, str, str] | None) -> None:
     assert await host().retracted(event) == meant
 
@@ -260,18 +250,15 @@ OLDER = {
 }
 
 
-@pytest.mark.parametrize(
-    ("config", "in_prompt"),
-    [
-        ({"agent_runner": DIFY}, True),
-        ({"agent_runner": DIFY_WITH_INPUT}, False),
-        ({"agent_runner": {"runner_type": "coze"}}, True),
-        ({"agent_runner": {"runner_type": "dashscope", "config": {}}}, True),
-        ({"agent_runner": {"runner_type": "deerflow", "config": {}}}, False),
-        ({"provider_settings": {"agent_runner_type": "coze"}}, True),
-        (OLDER, False),
-    ],
-)
+@pytest.mark.parametrize(("config", "in_prompt"), [
+    ({"agent_runner": DIFY}, True),
+    ({"agent_runner": DIFY_WITH_INPUT}, False),
+    ({"agent_runner": {"runner_type": "coze"}}, True),
+    ({"agent_runner": {"runner_type": "dashscope", "config": {}}}, True),
+    ({"agent_runner": {"runner_type": "deerflow", "config": {}}}, False),
+    ({"provider_settings": {"agent_runner_type": "coze"}}, True),
+    (OLDER, False),
+])  # fmt: skip
 def test_injection_for_other_runners(config: dict[str, Any], in_prompt: bool) -> None:
     """Of what AstrBot hands on, the part that the platform's model is shown."""
     request = ProviderRequest(prompt="你好", system_prompt="人格")
@@ -288,22 +275,19 @@ def test_a_picture_alone_keeps_astrbots_question() -> None:
 
 
 def test_context() -> None:
-    request = ProviderRequest(
-        prompt="那第二个呢",
-        contexts=[
-            {"role": "user", "content": "推荐两本书"},
-            {"role": "assistant", "content": None, "tool_calls": []},
-            {"role": "assistant", "content": [{"type": "text", "text": "《活着》和《围城》"}]},
-            {
-                "role": "user",
-                "content": [
-                    {"type": "text", "text": "第一个讲什么"},
-                    {"type": "text", "text": "<system_reminder>Current datetime: …"},
-                ],
-            },
-            {"role": "_checkpoint", "content": {"id": "1"}},
-        ],
-    )
+    request = ProviderRequest(prompt="那第二个呢", contexts=[
+        {"role": "user", "content": "推荐两本书"},
+        {"role": "assistant", "content": None, "tool_calls": []},
+        {"role": "assistant", "content": [{"type": "text", "text": "《活着》和《围城》"}]},
+        {
+            "role": "user",
+            "content": [
+                {"type": "text", "text": "第一个讲什么"},
+                {"type": "text", "text": "<system_reminder>Current datetime: …"},
+            ],
+        },
+        {"role": "_checkpoint", "content": {"id": "1"}},
+    ])  # fmt: skip
     texts, previous = host().context_of(request)
     assert texts == ["推荐两本书", "《活着》和《围城》", "第一个讲什么"]
     assert previous == "第一个讲什么"

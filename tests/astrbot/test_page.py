@@ -118,16 +118,10 @@ async def test_why_there_is_no_page_is_said(tmp_path: Path) -> None:
         await broken.stop()
 
 
-@pytest.mark.parametrize(
-    ("host", "found"),
-    [
-        ("127.0.0.1", "http://127.0.0.1:80"),
-        ("0.0.0.0", "http://127.0.0.1:80"),
-        ("::", "http://127.0.0.1:80"),
-        ("::1", "http://[::1]:80"),
-        ("192.0.2.7", "http://192.0.2.7:80"),
-    ],
-)
+@pytest.mark.parametrize(("host", "found"), [
+    ("127.0.0.1", "http://127.0.0.1:80"), ("0.0.0.0", "http://127.0.0.1:80"),
+    ("::", "http://127.0.0.1:80"), ("::1", "http://[::1]:80"), ("192.0.2.7", "http://192.0.2.7:80"),
+])  # fmt: skip
 def test_the_address_is_one_that_can_be_opened(host: str, found: str) -> None:
     assert address(host, 80) == found
 

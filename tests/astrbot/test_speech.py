@@ -23,14 +23,11 @@ def said(
 ) -> Any:
     """A message as AstrBot hands it on."""
     return SimpleNamespace(
-        message_str=text,
-        is_at_or_wake_command=called,
+        message_str=text, is_at_or_wake_command=called,
         message_obj=SimpleNamespace(raw_message=SimpleNamespace(mentions=mentions)),
-        get_messages=lambda: list(parts),
-        get_self_id=lambda: SELF,
-        get_group_id=lambda: group,
+        get_messages=lambda: list(parts), get_self_id=lambda: SELF, get_group_id=lambda: group,
         get_platform_name=lambda: platform,
-    )
+    )  # fmt: skip
 
 
 def test_a_mention_reads_as_a_name_and_knows_its_account() -> None:

@@ -95,16 +95,13 @@ def dashboard(memory: MemoryService, language: str) -> Starlette:
         found: Response = door.give(request.path_params["name"])
         return found
 
-    return Starlette(
-        routes=[
-            Route("/", around),
-            Route("/view/{path:path}", view),
-            Route("/api/plugin/page/bridge-sdk.js", bridge),
-            Route("/api/plug/web", passed, methods=["POST"]),
-            Route("/api/plug/imports/{proof}", taken, methods=["POST"]),
-            Route("/api/plug/exports/{name}", given),
-        ]
-    )
+    return Starlette(routes=[
+        Route("/", around), Route("/view/{path:path}", view),
+        Route("/api/plugin/page/bridge-sdk.js", bridge),
+        Route("/api/plug/web", passed, methods=["POST"]),
+        Route("/api/plug/imports/{proof}", taken, methods=["POST"]),
+        Route("/api/plug/exports/{name}", given),
+    ])  # fmt: skip
 
 
 @pytest_asyncio.fixture(loop_scope="package")

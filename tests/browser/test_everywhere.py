@@ -90,18 +90,12 @@ STOPS = """() => {
 }"""
 DRESSES = {
     "zh": [
-        ("light", 1280, True),
-        ("dark", 1280, False),
-        ("dark", 360, True),
-        ("light", 360, False),
+        ("light", 1280, True), ("dark", 1280, False), ("dark", 360, True), ("light", 360, False),
     ],
     "en": [
-        ("light", 360, True),
-        ("dark", 360, False),
-        ("dark", 1280, True),
-        ("light", 1280, False),
+        ("light", 360, True), ("dark", 360, False), ("dark", 1280, True), ("light", 1280, False),
     ],
-}
+}  # fmt: skip
 """Of each language: theme, width, and whether axe looks, which sees each theme at each width.
 A page is opened in the first dress and changes into the others while it is open. In English,
 axe looks at the first address of each route: the others are the same templates, seen in Chinese."""
@@ -233,13 +227,8 @@ async def test_what_is_looked_for_would_be_found(visit: Opener, axe: str) -> Non
     await seen.page.evaluate(PLANTED)
     told = "\n".join(await _look(seen, "dark", with_axe=True))
     for fault in (
-        "sideways",
-        "not dark",
-        "one heading",
-        "label:",
-        "button-name:",
-        "color-contrast:",
-    ):
+        "sideways", "not dark", "one heading", "label:", "button-name:", "color-contrast:",
+    ):  # fmt: skip
         assert fault in told, fault
     await seen.page.evaluate(MISBEHAVED)
     await seen.page.goto(seen.base.replace("127.0.0.1", "localhost") + "/healthz")

@@ -179,21 +179,13 @@ async def test_one_name_for_several_needs_an_id(commands: Commands, memory: Memo
     assert set(re.findall(r"\[(e:\w+)\]", split)) == set(ids)
 
 
-@pytest.mark.parametrize(
-    ("text", "answer"),
-    [
-        ("合并 茶", "人物 合并 <甲>"),
-        ("合并 茶 龙井 茶", "人物 合并 <甲>"),
-        ("烧掉 茶", "人物 合并 <甲>"),
-        ("合并 茶 咖啡{x}", "没有叫“咖啡{x}”"),
-        ("拆分 咖啡", "没什么可拆"),
-        ("合并 茶 e:ffffffff", "没有叫“e:ffffffff”"),
-        ("合并 张三 茶", "人物 关联。"),
-        ("关联 zhang nobody", "不认识这个账号"),
-        (f"关联 zhang {TEA}", "人物 合并。"),
-        ("取消关联 zhang", "没有关联"),
-    ],
-)
+@pytest.mark.parametrize(("text", "answer"), [
+    ("合并 茶", "人物 合并 <甲>"), ("合并 茶 龙井 茶", "人物 合并 <甲>"),
+    ("烧掉 茶", "人物 合并 <甲>"), ("合并 茶 咖啡{x}", "没有叫“咖啡{x}”"),
+    ("拆分 咖啡", "没什么可拆"), ("合并 茶 e:ffffffff", "没有叫“e:ffffffff”"),
+    ("合并 张三 茶", "人物 关联。"), ("关联 zhang nobody", "不认识这个账号"),
+    (f"关联 zhang {TEA}", "人物 合并。"), ("取消关联 zhang", "没有关联"),
+])  # fmt: skip
 async def test_what_does_not_fit_is_explained(commands: Commands, text: str, answer: str):
     assert answer in await commands.people.answer(boss, text)
 

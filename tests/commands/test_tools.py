@@ -174,13 +174,9 @@ async def test_only_what_was_shown_is_changed(tools, commands, memory):
     message = await said(memory, zhang_in_club, "不对")
     before = await facts(memory)
     for caller, id in (
-        (zhang_in_club, shown),
-        (li_in_club, shown),
-        (zhang, SECRET.id),
-        (admin_in_club, SECRET.id),
-        (zhang, "m:0000"),
-        (zhang, ""),
-    ):
+        (zhang_in_club, shown), (li_in_club, shown), (zhang, SECRET.id), (admin_in_club, SECRET.id),
+        (zhang, "m:0000"), (zhang, ""),
+    ):  # fmt: skip
         unknown = f"没有编号为 {id} 的记忆可以改动。请先用 memory_recall 查找。"
         assert await tools.forget(caller, id) == unknown
         assert await tools.correct(answering(caller, message), id, "换个说法") == unknown

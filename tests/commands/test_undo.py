@@ -113,20 +113,13 @@ async def test_what_cannot_be_undone_is_said_plainly_and_locks_nothing(commands:
 @pytest.mark.parametrize(
     ("silences", "asks"),
     [
-        ((540,), False),
-        ((660,), True),
-        ((500,) * 8, False),
-        ((500, 660, 60), True),
+        ((540,), False), ((660,), True), ((500,) * 8, False), ((500, 660, 60), True),
         ((1,) * 201, True),
     ],
     ids=[
-        "just now",
-        "a conversation ago",
-        "long, but one conversation",
-        "two",
-        "two hundred lines",
+        "just now", "a conversation ago", "long, but one conversation", "two", "two hundred lines",
     ],
-)
+)  # fmt: skip
 async def test_what_was_done_in_another_conversation_is_asked_first(tmp_path, silences, asks):
     clock = Clock(T0)
     memory = await MemoryService.open(tmp_path, Settings(), zone=UTC, now=clock)

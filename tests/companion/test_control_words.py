@@ -17,18 +17,14 @@ from graph_memory.companion.control_words import (
 )
 
 ALL = frozenset(Word)
-LINES = st.lists(
-    st.one_of(
-        st.text(),
-        st.sampled_from(
-            [*Word, " <SILENCE> ", "好的<SILENCE>", "<SILENCE>。", "<silence>", "`<WANT_MORE>`"]
-        ),
-        st.builds(
-            '<PROACTIVE>{{"delay_seconds":{},"reason":"{}"}}'.format, st.integers(), st.text()
-        ),
-        st.builds("<PROACTIVE>{}".format, st.text()),
-    )
-)
+LINES = st.lists(st.one_of(
+    st.text(),
+    st.sampled_from([
+        *Word, " <SILENCE> ", "好的<SILENCE>", "<SILENCE>。", "<silence>", "`<WANT_MORE>`",
+    ]),
+    st.builds('<PROACTIVE>{{"delay_seconds":{},"reason":"{}"}}'.format, st.integers(), st.text()),
+    st.builds("<PROACTIVE>{}".format, st.text()),
+))  # fmt: skip
 
 
 @given(LINES.map("\n".join), st.frozensets(st.sampled_from(Word)))
@@ -77,22 +73,12 @@ def test_a_delay_is_bounded(delay: float, reason: str) -> None:
         assert MIN_DELAY <= said.intent.delay <= MAX_DELAY
 
 
-@pytest.mark.parametrize(
-    "rest",
-    [
-        "",
-        "{",
-        "{}",
-        '{"delay_seconds":180}',
-        '{"delay_seconds":true,"reason":"想你"}',
-        '{"delay_seconds":"很久","reason":"想你"}',
-        '{"delay_seconds":NaN,"reason":"想你"}',
-        '{"delay_seconds":180,"reason":["想你"]}',
-        '{"delay_seconds":180,"reason":"想你"',
-        '{"delay_seconds":180,"reason":" \\n "}',
-        '{"a":' * 400,
-    ],
-)
+@pytest.mark.parametrize("rest", [
+    "", "{", "{}", '{"delay_seconds":180}', '{"delay_seconds":true,"reason":"想你"}',
+    '{"delay_seconds":"很久","reason":"想你"}', '{"delay_seconds":NaN,"reason":"想你"}',
+    '{"delay_seconds":180,"reason":["想你"]}', '{"delay_seconds":180,"reason":"想你"',
+    '{"delay_seconds":180,"reason":" \\n "}', '{"a":' * 400,
+])  # fmt: skip
 def test_a_wish_that_cannot_be_read_is_removed_and_nothing_follows(rest: str) -> None:
     said = read(f"晚安。\n<PROACTIVE>{rest}", ALL)
     assert (said.text, said.words, said.intent) == ("晚安。", {Word.PROACTIVE}, None)

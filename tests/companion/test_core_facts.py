@@ -26,18 +26,11 @@ async def kept(world: World) -> dict[int, CoreFact]:
     return {row.number: row for row in await world.rows(CoreFact)}
 
 
-@pytest.mark.parametrize(
-    "bad",
-    [
-        claim("没有依据", evidence=""),
-        claim("机器人说的", evidence="2"),
-        claim("张三来自苏州", evidence="1", about="U7"),
-        claim("", evidence="1"),
-        {"text": ["乱"], "evidence": {"a": 1}},
-        "只是一句话",
-        claim("不在这里", evidence="99"),
-    ],
-)
+@pytest.mark.parametrize("bad", [
+    claim("没有依据", evidence=""), claim("机器人说的", evidence="2"),
+    claim("张三来自苏州", evidence="1", about="U7"), claim("", evidence="1"),
+    {"text": ["乱"], "evidence": {"a": 1}}, "只是一句话", claim("不在这里", evidence="99"),
+])  # fmt: skip
 async def test_what_does_not_rest_on_the_users_own_words_is_left_out(world, bad):
     await world.say(zhang, "你好呀，我来自苏州")
     await world.answer(HOME, "你是世界冠军")

@@ -97,16 +97,11 @@ def test_one_batch_moves_it_a_little(last: Mood, valence: float, arousal: float)
     assert all(d <= STEP + 1e-12 for d in distance(now, last))
 
 
-@pytest.mark.parametrize(
-    ("feeling", "zh", "en"),
-    [
-        (CALM, "平静", "calm"),
-        (mood(-0.7, 0.8), "烦躁生气", "upset, annoyed"),
-        (mood(0.9, 0.9), "兴高采烈", "elated"),
-        (mood(-0.9, -0.9), "低落", "down"),
-        (mood(0.5, 0.0), "愉快", "cheerful"),
-    ],
-)
+@pytest.mark.parametrize(("feeling", "zh", "en"), [
+    (CALM, "平静", "calm"), (mood(-0.7, 0.8), "烦躁生气", "upset, annoyed"),
+    (mood(0.9, 0.9), "兴高采烈", "elated"), (mood(-0.9, -0.9), "低落", "down"),
+    (mood(0.5, 0.0), "愉快", "cheerful"),
+])  # fmt: skip
 def test_in_words(feeling: Mood, zh: str, en: str) -> None:
     assert say("zh", f"mood_{feeling.name}") == zh
     assert say("en", f"mood_{feeling.name}") == en

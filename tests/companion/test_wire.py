@@ -64,13 +64,9 @@ def host(turn: Turn) -> Any:
         request.system_prompt += f"\n\n{block}"
 
     return SimpleNamespace(
-        notice=lambda event: "",
-        turn=who,
-        inject=inject,
-        is_local=lambda umo: True,
-        offer_tools=lambda request: None,
-        context_of=lambda request: ([], ""),
-    )
+        notice=lambda event: "", turn=who, inject=inject, is_local=lambda umo: True,
+        offer_tools=lambda request: None, context_of=lambda request: ([], ""),
+    )  # fmt: skip
 
 
 async def exchange(world: World, caller: Turn, text: str, response: str) -> list[str]:

@@ -142,12 +142,8 @@ async def test_only_what_is_told_elsewhere_and_cited_by_nothing_goes(world):
     assert upkeep.last.thinned == 1
     assert (await world.journal.counts())["thinned"] == 1
     assert await world.left() == [
-        "我对花生过敏",
-        "我最怕打雷",
-        "昨天下雨",
-        "没有摘要的话",
-        "还没有学过",
-    ]
+        "我对花生过敏", "我最怕打雷", "昨天下雨", "没有摘要的话", "还没有学过",
+    ]  # fmt: skip
 
 
 async def test_what_falls_into_a_span_but_was_said_at_another_time_is_not_told_by_it(world):

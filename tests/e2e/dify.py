@@ -51,11 +51,8 @@ class FakeDify:
     async def _workflow(self, request: web.Request) -> web.StreamResponse:
         self.asked.append(await request.json())
         outcome = {
-            "status": "succeeded",
-            "error": None,
-            "outputs": {OUTPUT: "工作流的回答"},
-            "files": [],
-        }
+            "status": "succeeded", "error": None, "outputs": {OUTPUT: "工作流的回答"}, "files": [],
+        }  # fmt: skip
         return await _events(
             request,
             {"event": "workflow_started", "workflow_run_id": "run"},

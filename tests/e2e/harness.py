@@ -246,14 +246,11 @@ class FakeOpenAI:
         }
         finish = "tool_calls" if message.get("tool_calls") else "stop"
         if not call.stream:
-            return web.json_response(
-                {
-                    **head,
-                    "object": "chat.completion",
-                    "choices": [{"index": 0, "message": message, "finish_reason": finish}],
-                    "usage": usage,
-                }
-            )
+            return web.json_response({
+                **head, "object": "chat.completion",
+                "choices": [{"index": 0, "message": message, "finish_reason": finish}],
+                "usage": usage,
+            })  # fmt: skip
         return await self._stream(request, head, message, finish, usage)
 
     async def _stream(
@@ -515,12 +512,8 @@ class AstrBotInstance:
         return {
             "platform": [
                 {
-                    "id": id,
-                    "type": "aiocqhttp",
-                    "enable": True,
-                    "ws_reverse_host": "127.0.0.1",
-                    "ws_reverse_port": port,
-                    "ws_reverse_token": "",
+                    "id": id, "type": "aiocqhttp", "enable": True, "ws_reverse_host": "127.0.0.1",
+                    "ws_reverse_port": port, "ws_reverse_token": "",
                 }
                 for id, port in platforms.items()
                 if port
@@ -578,7 +571,7 @@ class AstrBotInstance:
             "dashboard": {"host": "127.0.0.1", "port": self.dashboard_port},
             "disable_metrics": True,
             "log_level": self.log_level,
-        }
+        }  # fmt: skip
 
     # ---- process ---------------------------------------------------------
 
@@ -600,28 +593,17 @@ class AstrBotInstance:
         hidden = ("ASTRBOT_", "OPENAI_")
         env = {k: v for k, v in os.environ.items() if not k.startswith(hidden)}
         env |= {
-            "ASTRBOT_DASHBOARD_INITIAL_PASSWORD": self.password,
-            "ASTRBOT_DISABLE_METRICS": "1",
-            "HOME": str(self.root),
-            "PYTHONUNBUFFERED": "1",
-            "NO_COLOR": "1",
-        } | self.env
+            "ASTRBOT_DASHBOARD_INITIAL_PASSWORD": self.password, "ASTRBOT_DISABLE_METRICS": "1",
+            "HOME": str(self.root), "PYTHONUNBUFFERED": "1", "NO_COLOR": "1",
+        } | self.env  # fmt: skip
         if self.block_network:
             env |= {"PYTHONPATH": str(self.root / "guard"), "PYTHONDONTWRITEBYTECODE": "1"}
         begun = time.monotonic()
         with self.log_path.open("ab") as log:
             self.process = await asyncio.create_subprocess_exec(
-                self.python,
-                "-m",
-                "astrbot.cli",
-                "run",
-                cwd=self.root,
-                env=env,
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                **self.spawning,
-            )
+                self.python, "-m", "astrbot.cli", "run", cwd=self.root, env=env,
+                stdin=asyncio.subprocess.DEVNULL, stdout=log, stderr=log, **self.spawning,
+            )  # fmt: skip
         self._http = ClientSession(
             f"http://127.0.0.1:{self.dashboard_port}", timeout=ClientTimeout(total=180)
         )
@@ -910,14 +892,9 @@ class OneBotClient:
         if reply_to is not None:
             segments = [segment("reply", id=str(reply_to)), *segments]
         return await self._send_message(
-            user_id,
-            segments,
-            name,
-            message_type="group",
-            sub_type="normal",
-            group_id=group_id,
+            user_id, segments, name, message_type="group", sub_type="normal", group_id=group_id,
             group_name=f"group-{group_id}",
-        )
+        )  # fmt: skip
 
     async def take_back(self, message_id: int) -> None:
         """Take a message back (撤回), whoever sent it."""
@@ -988,15 +965,11 @@ class OneBotClient:
         segments = [segment("text", text=text)] if isinstance(text, str) else text
         message_id = next(self._ids)
         event = {
-            "post_type": "message",
-            "message_id": message_id,
-            "user_id": user_id,
+            "post_type": "message", "message_id": message_id, "user_id": user_id,
             "message": segments,
-            "raw_message": "".join(s["data"].get("text", "") for s in segments),
-            "font": 0,
-            "sender": self._sender(user_id),
-            **fields,
-        }
+            "raw_message": "".join(s["data"].get("text", "") for s in segments), "font": 0,
+            "sender": self._sender(user_id), **fields,
+        }  # fmt: skip
         self._messages[message_id] = event
         await self._push(**event)
         return message_id

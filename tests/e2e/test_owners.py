@@ -38,13 +38,10 @@ async def clock(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def owned(clock: Path, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World]:
     settings = {
-        "webui_key": KEY,
-        "memory_spaces": ["5071,5072"],
-        "rerank_provider_id": RERANK_PROVIDER_ID,
-        "learning_note": NOTE,
-        "extra_relations": ["mentor|师父|teacher"],
+        "webui_key": KEY, "memory_spaces": ["5071,5072"], "rerank_provider_id": RERANK_PROVIDER_ID,
+        "learning_note": NOTE, "extra_relations": ["mentor|师父|teacher"],
         "mcp_asker": "aiocqhttp:676",
-    }
+    }  # fmt: skip
     env = {"HARNESS_CLOCK": str(clock)}
     async with living(tmp_path_factory.mktemp("owned"), settings=settings, env=env) as world:
         await world.ready()

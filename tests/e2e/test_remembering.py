@@ -78,13 +78,9 @@ async def test_somebody_leaves_a_group(world: World) -> None:
     group = 5013
     await world.say_in(group, 141, "我先说一句，大家好", "小梅")
     await world.qq._push(
-        post_type="notice",
-        notice_type="group_decrease",
-        sub_type="leave",
-        group_id=group,
-        user_id=141,
-        operator_id=141,
-    )
+        post_type="notice", notice_type="group_decrease", sub_type="leave", group_id=group,
+        user_id=141, operator_id=141,
+    )  # fmt: skip
 
     async def has_left() -> bool:
         query = "SELECT until FROM presence WHERE user = ?"

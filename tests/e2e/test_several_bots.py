@@ -64,12 +64,9 @@ async def club(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Group]
 @pytest.mark.host
 async def test_two_accounts_in_one_group(club: Group) -> None:
     lines = [
-        (HONG, "我最喜欢茉莉花茶", "小红"),
-        (MING, "我养了一只叫豆豆的猫", "小明"),
-        (HONG, "哈哈", "小红"),
-        (HONG, "哈哈", "小红"),
-        (MING, "我打算周末去爬山", "小明"),
-    ]
+        (HONG, "我最喜欢茉莉花茶", "小红"), (MING, "我养了一只叫豆豆的猫", "小明"),
+        (HONG, "哈哈", "小红"), (HONG, "哈哈", "小红"), (MING, "我打算周末去爬山", "小明"),
+    ]  # fmt: skip
     for line in lines:
         await club.say(*line)
     await wait_until(lambda: len(club.said()) >= len(lines), 10, "the lines")
@@ -84,15 +81,10 @@ async def test_two_accounts_in_one_group(club: Group) -> None:
     await club.say(MING, "再见", "小明")
     await wait_until(lambda: club.said()[-1][1] == "再见", 10, "the last line")
     human = [(f"aiocqhttp:{who}", text) for who, text, _ in lines]
-    assert sorted(club.said()) == sorted(
-        [
-            *human,
-            (f"aiocqhttp:{HONG}", "你擅长什么？"),
-            (f"aiocqhttp:{MING}", "我们聊点别的吧"),
-            *(("bot", answer.text.strip()) for answer in answers),
-            (f"aiocqhttp:{MING}", "再见"),
-        ]
-    )
+    assert sorted(club.said()) == sorted([
+        *human, (f"aiocqhttp:{HONG}", "你擅长什么？"), (f"aiocqhttp:{MING}", "我们聊点别的吧"),
+        *(("bot", answer.text.strip()) for answer in answers), (f"aiocqhttp:{MING}", "再见"),
+    ])  # fmt: skip
     await club.world.learn()
     calls = [call for call in club.world.llm.calls if is_extraction(call)]
     batches = club.journal(f"SELECT id FROM batch WHERE session LIKE '%:{GROUP}#%'")

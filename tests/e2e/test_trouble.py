@@ -95,12 +95,9 @@ async def test_wrong_settings_and_a_port_that_is_taken(world: World) -> None:
         other.bind(("127.0.0.1", 0))
         other.listen()
         settings = {
-            "webui_port": other.getsockname()[1],
-            "buffer_size_private": -3,
-            "webui_key": "short",
-            "llm_provider_id": "no-such-model",
-            "embedding_provider_id": "no-such-embedding",
-        }
+            "webui_port": other.getsockname()[1], "buffer_size_private": -3, "webui_key": "short",
+            "llm_provider_id": "no-such-model", "embedding_provider_id": "no-such-embedding",
+        }  # fmt: skip
         before = len(world.bot.log)
         async with world.told(**settings):
             await world.ready()  # with the local model in place of the wrong one

@@ -181,20 +181,14 @@ async def living(root: Path, *, install: bool = True, **more: Any) -> AsyncItera
     """
     port = free_port()
     settings = {
-        "llm_provider_id": EXTRACT_PROVIDER_ID,
-        "webui_port": port,
-        "buffer_timeout": 3600,
-        "buffer_size_private": 12,
-        "recall_deadline": 5000,
-    } | more.pop("settings", {})
+        "llm_provider_id": EXTRACT_PROVIDER_ID, "webui_port": port, "buffer_timeout": 3600,
+        "buffer_size_private": 12, "recall_deadline": 5000,
+    } | more.pop("settings", {})  # fmt: skip
     async with FakeOpenAI() as llm:
         bot = AstrBotInstance(
-            root,
-            llm,
-            plugins=[*([installed] if install else []), *more.pop("plugins", [])],
-            plugin_configs={PLUGIN: settings},
-            **{"python": PYTHON} | more,
-        )
+            root, llm, plugins=[*([installed] if install else []), *more.pop("plugins", [])],
+            plugin_configs={PLUGIN: settings}, **{"python": PYTHON} | more,
+        )  # fmt: skip
         async with bot, OneBotClient(bot) as qq:
             world = World(llm, bot, qq, port)
             world.script()

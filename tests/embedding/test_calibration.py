@@ -147,15 +147,12 @@ async def test_it_is_the_same_every_time_and_closes_the_model():
     assert raw.width == 0
 
 
-@pytest.mark.parametrize(
-    ("asked", "told", "more", "why"),
-    [
-        ([1.0, 0.0], [1.0, 0.0], 0, "the same vector"),
-        ([1.0, 0.0], [1.0, 0.0, 0.0], 0, "different widths"),
-        ([float("nan")], [1.0], 0, "not finite"),
-        ([1.0], [1.0], 1, "shape"),
-    ],
-)
+@pytest.mark.parametrize(("asked", "told", "more", "why"), [
+    ([1.0, 0.0], [1.0, 0.0], 0, "the same vector"),
+    ([1.0, 0.0], [1.0, 0.0, 0.0], 0, "different widths"),
+    ([float("nan")], [1.0], 0, "not finite"),
+    ([1.0], [1.0], 1, "shape"),
+])  # fmt: skip
 async def test_a_useless_model_is_refused(asked, told, more, why):
     embedder = ThreadedEmbedder(
         "没用", lambda texts: [asked] * len(texts), lambda texts: [told] * (len(texts) + more)

@@ -13,12 +13,9 @@ from graph_memory.errors import EmbeddingError
 pytestmark = pytest.mark.slow
 
 TEXTS = [
-    "小林对花生过敏，吃了会起疹子",
-    "阿杰养了一只叫豆包的橘猫。" * 12,
-    "what is Melanie's\tcat called?",
-    "ｆｕｌｌ　ｗｉｄｔｈ，ﬁ 😀👨‍👩‍👧‍👦 𠮷野家",
-    "…",
-]
+    "小林对花生过敏，吃了会起疹子", "阿杰养了一只叫豆包的橘猫。" * 12,
+    "what is Melanie's\tcat called?", "ｆｕｌｌ　ｗｉｄｔｈ，ﬁ 😀👨‍👩‍👧‍👦 𠮷野家", "…",
+]  # fmt: skip
 
 
 @pytest.fixture(scope="module")

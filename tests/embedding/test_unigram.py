@@ -46,16 +46,9 @@ def test_no_way_to_cut_is_likelier(tokenizer: Unigram, text: str):
         assert len("".join(names[piece] if piece else "?" for piece in found)) == len(marked)
 
 
-@pytest.mark.parametrize(
-    ("text", "pieces"),
-    [
-        ("小林", ["▁", "小林"]),
-        ("a  b", ["▁a", "▁", "b"]),
-        ("Ａ\n b", ["▁a", "▁", "b"]),
-        ("é", ["▁", "<unk>"]),
-        ("a\u200bb", ["▁", "ab"]),
-        ("", ["▁"]),
-    ],
-)
+@pytest.mark.parametrize(("text", "pieces"), [
+    ("小林", ["▁", "小林"]), ("a  b", ["▁a", "▁", "b"]), ("Ａ\n b", ["▁a", "▁", "b"]),
+    ("é", ["▁", "<unk>"]), ("a\u200bb", ["▁", "ab"]), ("", ["▁"]),
+])  # fmt: skip
 def test_what_is_replaced_first(tokenizer: Unigram, text: str, pieces: list[str]):
     assert [list(PIECES)[piece] for piece in tokenizer.pieces(text)] == pieces

@@ -37,27 +37,16 @@ def part(session: Session, person: str, messages: int = 1) -> Participation:
 def world() -> list[Row]:
     """张三, who likes yoga and knows 李四, in a private chat and a group."""
     return [
-        CHAT,
-        GROUP,
-        User(ZHANG),
-        User(LI),
-        Entity(YOGA),
-        Entity(DOCKER),
-        name(CHAT, ZHANG, "张三"),
-        name(GROUP, LI, "李四"),
-        name(CHAT, YOGA, "瑜伽"),
-        name(GROUP, DOCKER, "Docker"),
-        mention(CHAT, YOGA),
-        mention(GROUP, DOCKER, "thing"),
-        part(CHAT, ZHANG, 3),
-        part(GROUP, ZHANG, 2),
-        part(GROUP, LI),
+        CHAT, GROUP, User(ZHANG), User(LI), Entity(YOGA), Entity(DOCKER), name(CHAT, ZHANG, "张三"),
+        name(GROUP, LI, "李四"), name(CHAT, YOGA, "瑜伽"), name(GROUP, DOCKER, "Docker"),
+        mention(CHAT, YOGA), mention(GROUP, DOCKER, "thing"), part(CHAT, ZHANG, 3),
+        part(GROUP, ZHANG, 2), part(GROUP, LI),
         fact(CHAT, ZHANG, YOGA, "张三喜欢瑜伽", importance=0.8),
         fact(CHAT, ZHANG, YOGA, "张三每周三练瑜伽", predicate="habit"),
         fact(GROUP, ZHANG, LI, "张三是李四的同事", predicate="friend_of"),
         fact(GROUP, DOCKER, YOGA, "Docker 和瑜伽都需要练习", predicate="other"),
         replace(fact(CHAT, ZHANG, DOCKER, "张三讨厌 Docker"), status="archived", archived_at=T0),
-    ]
+    ]  # fmt: skip
 
 
 def build_at(path: Path, journal: Journal) -> Database:

@@ -60,14 +60,9 @@ async def test_every_kind_of_row_arrives(tmp_path: Path) -> None:
     ]
     found = await built(tmp_path, rows)
     assert {table: records.total() for table, records in found.items()} == {
-        "User": 2,
-        "Entity": 2,
-        "Session": 2,
-        "KNOWS": 4,
-        "RELATED_TO": 1,
-        "MENTIONED_IN": 3,
+        "User": 2, "Entity": 2, "Session": 2, "KNOWS": 4, "RELATED_TO": 1, "MENTIONED_IN": 3,
         "PARTICIPATED_IN": 3,
-    }
+    }  # fmt: skip
     assert (ZHANG, "张总", "三哥\n张三\n张总") in found["User"], "the newest name"
     assert (YOGA, "瑜伽", "瑜伽", "event") in found["Entity"], "the newest type"
     assert {record[3] for record in found["PARTICIPATED_IN"]} == {1, 2, 3}
@@ -90,13 +85,10 @@ async def test_a_fact_keeps_its_values(tmp_path: Path) -> None:
 
 async def test_an_edge_without_its_nodes_is_not_lost(tmp_path: Path) -> None:
     rows: list[Row] = [
-        fact(CHAT, ZHANG, YOGA, "张三喜欢瑜伽"),
-        fact(CHAT, DOCKER, ZHANG, "Docker 是张三装的"),
-        fact(CHAT, ZHANG, ZHANG, "张三觉得自己很累"),
-        mention(GROUP, entity("孤儿")),
-        part(group("9"), user("8")),
-        name(CHAT, ZHANG, "张三"),
-    ]
+        fact(CHAT, ZHANG, YOGA, "张三喜欢瑜伽"), fact(CHAT, DOCKER, ZHANG, "Docker 是张三装的"),
+        fact(CHAT, ZHANG, ZHANG, "张三觉得自己很累"), mention(GROUP, entity("孤儿")),
+        part(group("9"), user("8")), name(CHAT, ZHANG, "张三"),
+    ]  # fmt: skip
     found = await built(tmp_path, rows)
     assert (found["KNOWS"].total(), found["RELATED_TO"].total()) == (2, 1)
     assert (ZHANG, "张三", "张三") in found["User"]

@@ -11,14 +11,8 @@ from .story import Story
 
 FOLDER = Path(__file__).with_name("cases")
 FILES = (
-    "resolving",
-    "attribution",
-    "addressing",
-    "namesakes",
-    "merging",
-    "deduplicating",
-    "prompting",
-)
+    "resolving", "attribution", "addressing", "namesakes", "merging", "deduplicating", "prompting",
+)  # fmt: skip
 CASES = {
     f"{file}: {name}": lines
     for file in FILES

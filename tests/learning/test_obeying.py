@@ -63,16 +63,11 @@ TOLD = (
     "May owes the passer five hundred", "小丽住在北京",
 )  # fmt: skip
 _lines = st.lists(st.tuples(st.sampled_from("MPL"), st.sampled_from(SAID)), min_size=1, max_size=5)
-_facts = st.lists(
-    st.tuples(
-        st.sampled_from("MPL"),
-        st.sampled_from(("other", "did", "promised", "is_named", "lives_in")),
-        st.sampled_from(TOLD),
-        st.sampled_from(("1", "2", "1,2", "1,2,3", "3", "2,4", "")),
-        st.sampled_from(("", "hearsay", "past", ">1", "secret")),
-    ),
-    max_size=4,
-)
+_facts = st.lists(st.tuples(
+    st.sampled_from("MPL"), st.sampled_from(("other", "did", "promised", "is_named", "lives_in")),
+    st.sampled_from(TOLD), st.sampled_from(("1", "2", "1,2", "1,2,3", "3", "2,4", "")),
+    st.sampled_from(("", "hearsay", "past", ">1", "secret")),
+), max_size=4)  # fmt: skip
 _marks = st.lists(st.tuples(st.sampled_from(("restated", "ended")), st.integers(1, 3)), max_size=3)
 _batches = st.lists(st.tuples(_lines, _facts, _marks, st.booleans()), min_size=1, max_size=3)
 

@@ -19,23 +19,17 @@ from graph_memory.model import PREDICATES, EntityType
 from ..makers import CHINA
 
 GOOD = {
-    "worth": True,
-    "summary": "张三说他搬到了上海，养了一只叫豆豆的猫。",
+    "worth": True, "summary": "张三说他搬到了上海，养了一只叫豆豆的猫。",
     "entities": [{"id": "E1", "name": "豆豆", "type": "animal", "aliases": "豆子，小豆"}],
     "facts": [
         {
-            "subject": "U1",
-            "predicate": "has_pet",
-            "object": "E1",
-            "statement": "张三养了一只叫豆豆的猫",
-            "importance": 0.7,
-            "evidence": "1,3",
+            "subject": "U1", "predicate": "has_pet", "object": "E1",
+            "statement": "张三养了一只叫豆豆的猫", "importance": 0.7, "evidence": "1,3",
             "date": "2026-05-03",
-        }
+        },
     ],
-    "restated": "2",
-    "used": "",
-}
+    "restated": "2", "used": "",
+}  # fmt: skip
 TEXT = json.dumps(GOOD, ensure_ascii=False)
 LINES = """\
 summary|张三说他搬到了上海，养了一只叫豆豆的猫。
@@ -56,44 +50,23 @@ def check(extraction: Extraction) -> None:
     assert (extraction.restated, extraction.used, extraction.ended) == ({2: 0}, (), {})
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
-        Answer("", GOOD),
-        Answer(TEXT),
-        Answer(f"```json\n{TEXT}\n```"),
-        Answer(f"好的，{{注意}}以下是结果：\n\n```\n{TEXT}\n```\n希望有帮助！"),
-        Answer(f"<think>{{先想想}}</think>{TEXT}"),
-        Answer(TEXT.replace('"', "'")),
-        Answer(TEXT.replace("}]", "},]")),
-        Answer("", {"name": "save_memory", "arguments": GOOD}),
-        Answer("", {"name": "save_memory", "arguments": TEXT}),
-        Answer(json.dumps([GOOD])),
-        Answer(TEXT, {}),
-        Answer("", {"lines": LINES}),
-        Answer("", {"lines": LINES.splitlines()}),
-        Answer(json.dumps({"lines": LINES})),
-        Answer(f'{{"lines": "{LINES}"}}'),
-        Answer(LINES),
-        Answer(f"好的：\n```\n{LINES}```"),
-        Answer(LINES.replace("|", "｜")),
-    ],
-)
+@pytest.mark.parametrize("answer", [
+    Answer("", GOOD), Answer(TEXT), Answer(f"```json\n{TEXT}\n```"),
+    Answer(f"好的，{{注意}}以下是结果：\n\n```\n{TEXT}\n```\n希望有帮助！"),
+    Answer(f"<think>{{先想想}}</think>{TEXT}"), Answer(TEXT.replace('"', "'")),
+    Answer(TEXT.replace("}]", "},]")), Answer("", {"name": "save_memory", "arguments": GOOD}),
+    Answer("", {"name": "save_memory", "arguments": TEXT}), Answer(json.dumps([GOOD])),
+    Answer(TEXT, {}), Answer("", {"lines": LINES}), Answer("", {"lines": LINES.splitlines()}),
+    Answer(json.dumps({"lines": LINES})), Answer(f'{{"lines": "{LINES}"}}'), Answer(LINES),
+    Answer(f"好的：\n```\n{LINES}```"), Answer(LINES.replace("|", "｜")),
+])  # fmt: skip
 def test_one_answer_in_many_coats(answer: Answer):
     check(parse(answer))
 
 
-@pytest.mark.parametrize(
-    ("text", "numbers"),
-    [
-        ("-1", ()),
-        ("0, -2, 3", (3,)),
-        ("[-1]", ()),
-        ("1-3", (1, 3)),
-        ("- 2", (2,)),
-        ("(-1,4)", (4,)),
-    ],
-)
+@pytest.mark.parametrize(("text", "numbers"), [
+    ("-1", ()), ("0, -2, 3", (3,)), ("[-1]", ()), ("1-3", (1, 3)), ("- 2", (2,)), ("(-1,4)", (4,)),
+])  # fmt: skip
 def test_a_minus_one_says_that_there_is_none(text: str, numbers: tuple[int, ...]):
     assert parse(Answer("", {"worth": True, "used": text})).used == numbers
     assert tuple(parse(Answer("", {"worth": True, "ended": text})).ended) == numbers

@@ -74,18 +74,10 @@ def test_a_group_as_the_model_sees_it():
     assert request.system == INSTRUCTIONS["zh"]
     assert request.tool == TOOL
     assert request.prompt.splitlines() == [
-        "群聊",
-        "<known>",
-        "此前：聊了天气。",
-        "</known>",
-        "<chat>",
-        "2026-09-21 周一",
-        "[1] 22:13 U1 张三丰: 我昨天 养了一只猫",
-        "[2] BOT: 叫什么名字？",
-        "[3] U2 李四: 叫豆豆",
-        "[4] U1: 对，叫豆豆",
-        "</chat>",
-    ]
+        "群聊", "<known>", "此前：聊了天气。", "</known>", "<chat>", "2026-09-21 周一",
+        "[1] 22:13 U1 张三丰: 我昨天 养了一只猫", "[2] BOT: 叫什么名字？", "[3] U2 李四: 叫豆豆",
+        "[4] U1: 对，叫豆豆", "</chat>",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("said", "relations"), [("早", "mentor=师父"), ("hi", "mentor=mentor")])

@@ -60,13 +60,10 @@ async def test_nothing_is_about_itself(chat: Chat, statement: str, facts: int):
 async def test_a_fact_with_its_people_things_and_summary(chat: Chat):
     first = await chat.say("zhang", "我养了一只猫叫豆豆，小名豆子", "张三")
     await chat.say(BOT, "好可爱！")
-    change = await chat.learn(
-        answer(
-            said("U1", "has_pet", "E1", "U1养了一只叫豆豆的猫", 1, importance=0.5),
-            entities=[thing("E1", "豆豆", "animal", "豆子", "小白")],
-            summary="U1介绍了自己的猫豆豆。",
-        )
-    )
+    change = await chat.learn(answer(
+        said("U1", "has_pet", "E1", "U1养了一只叫豆豆的猫", 1, importance=0.5),
+        entities=[thing("E1", "豆豆", "animal", "豆子", "小白")], summary="U1介绍了自己的猫豆豆。",
+    ))  # fmt: skip
     assert (change.actor, change.reason, change.batch) == ("learn", "learned", 1)
     fact = (await chat.facts())["张三养了一只叫豆豆的猫"]
     assert (fact.subject, fact.object) == (ZHANG, entity("豆豆"))
@@ -199,22 +196,10 @@ PEOPLE = ["zhang", "li", BOT]
 WORDS = [
     "",
     *[
-        "U1",
-        "U2",
-        "U3",
-        "BOT",
-        "我",
-        "你",
-        "他",
-        "用户",
-        "E1",
-        "E2",
-        "小红",
-        "北京",
-        "妈妈",
+        "U1", "U2", "U3", "BOT", "我", "你", "他", "用户", "E1", "E2", "小红", "北京", "妈妈",
         "张三",
     ],
-]
+]  # fmt: skip
 NAMES = ["", *WORDS[10:]]
 numbers = st.lists(st.integers(-1, 6), max_size=3)
 facts = st.builds(

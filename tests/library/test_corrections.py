@@ -174,16 +174,13 @@ async def test_the_past_is_corrected_as_the_past(journal: Journal, library: Libr
     assert (first.valid_to, second.valid_to) == (T0 + DAY, T0 - DAY)
 
 
-@pytest.mark.parametrize(
-    ("old", "who", "here"),
-    [
-        (fact(HOME, ZHANG, SPICY, "张三爱吃辣"), LI, ROOM),
-        (fact(HOME, ZHANG, SPICY, "张三爱吃辣"), ZHANG, ROOM),
-        (fact(ROOM, ZHANG, SPICY, "张三爱吃辣"), LI, ROOM),
-        (fact(ROOM, LI, ZHANG, "李四喜欢张三", speaker=LI), ZHANG, ROOM),
-        (fact(private("li"), ZHANG, SPICY, "张三欠钱", speaker=LI), ZHANG, HOME),
-    ],
-)
+@pytest.mark.parametrize(("old", "who", "here"), [
+    (fact(HOME, ZHANG, SPICY, "张三爱吃辣"), LI, ROOM),
+    (fact(HOME, ZHANG, SPICY, "张三爱吃辣"), ZHANG, ROOM),
+    (fact(ROOM, ZHANG, SPICY, "张三爱吃辣"), LI, ROOM),
+    (fact(ROOM, LI, ZHANG, "李四喜欢张三", speaker=LI), ZHANG, ROOM),
+    (fact(private("li"), ZHANG, SPICY, "张三欠钱", speaker=LI), ZHANG, HOME),
+])  # fmt: skip
 async def test_nobody_corrects_what_is_not_theirs_or_what_they_cannot_see(
     journal, library, old, who, here
 ):

@@ -114,25 +114,22 @@ async def test_archive_and_restore(journal: Journal, library: Library):
     assert line.strength == 1.0, "as fresh as if just used"
 
 
-@pytest.mark.parametrize(
-    ("wanted", "statements"),
-    [
-        (FactFilter(text="瑜伽"), {"张三在练瑜伽"}),
-        (FactFilter(text="三哥 狗"), {"张三在群里说怕狗"}),
-        (FactFilter(text="100%"), set()),
-        (FactFilter(text="' OR 1=1 --"), set()),
-        (FactFilter(persona="lin"), {"张三在练瑜伽"}),
-        (FactFilter(circle=ROOM.circle), {"张三在群里说怕狗"}),
-        (FactFilter(node=entity("债")), {"张三欠李四钱"}),
-        (FactFilter(predicate="dislikes"), {"张三在群里说怕狗"}),
-        (FactFilter(status="archived"), set()),
-        (FactFilter(order="strength", limit=1), {"张三在练瑜伽"}),
-        (FactFilter(order="no such order", place=Cursor(-1e300, "")), set()),
-        (FactFilter(status="pinned"), set()),
-        (FactFilter(until=T0), set()),
-        (FactFilter(strongest=0.1), set()),
-    ],
-)
+@pytest.mark.parametrize(("wanted", "statements"), [
+    (FactFilter(text="瑜伽"), {"张三在练瑜伽"}),
+    (FactFilter(text="三哥 狗"), {"张三在群里说怕狗"}),
+    (FactFilter(text="100%"), set()),
+    (FactFilter(text="' OR 1=1 --"), set()),
+    (FactFilter(persona="lin"), {"张三在练瑜伽"}),
+    (FactFilter(circle=ROOM.circle), {"张三在群里说怕狗"}),
+    (FactFilter(node=entity("债")), {"张三欠李四钱"}),
+    (FactFilter(predicate="dislikes"), {"张三在群里说怕狗"}),
+    (FactFilter(status="archived"), set()),
+    (FactFilter(order="strength", limit=1), {"张三在练瑜伽"}),
+    (FactFilter(order="no such order", place=Cursor(-1e300, "")), set()),
+    (FactFilter(status="pinned"), set()),
+    (FactFilter(until=T0), set()),
+    (FactFilter(strongest=0.1), set()),
+])  # fmt: skip
 async def test_browsing(journal, library, wanted, statements):
     await put(journal, *knowledge())
     page = await library.browse(wanted)
@@ -184,16 +181,10 @@ async def everything(journal: Journal) -> list[Row]:
     return await journal.read(lambda rows: [row for kind in kinds for row in rows.scan(kind)])
 
 
-@pytest.mark.parametrize(
-    ("action", "expected"),
-    [
-        ("pin", Effect(3, 1, 0, 0)),
-        ("unpin", Effect(0, 4, 0, 0)),
-        ("archive", Effect(3, 1, 0, 0)),
-        ("restore", Effect(0, 4, 0, 0)),
-        ("forget", Effect(3, 1, 2, 1)),
-    ],
-)
+@pytest.mark.parametrize(("action", "expected"), [
+    ("pin", Effect(3, 1, 0, 0)), ("unpin", Effect(0, 4, 0, 0)), ("archive", Effect(3, 1, 0, 0)),
+    ("restore", Effect(0, 4, 0, 0)), ("forget", Effect(3, 1, 2, 1)),
+])  # fmt: skip
 async def test_what_is_weighed_is_what_is_done_and_undone(seeded, library, action, expected):
     ids = [CAT.id, DOG.id, TEA.id, CAT.id, "f:gone"]
     before = await everything(seeded)

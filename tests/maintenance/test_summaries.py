@@ -232,14 +232,11 @@ async def test_what_changes_long_afterwards_is_noticed(world):
     assert (await upkeep.run()).records == 0
 
 
-@pytest.mark.parametrize(
-    ("level", "day", "first", "after"),
-    [
-        (Level.WEEK, date(2026, 6, 7), date(2026, 6, 1), date(2026, 6, 8)),
-        (Level.MONTH, date(2026, 12, 31), date(2026, 12, 1), date(2027, 1, 1)),
-        (Level.YEAR, date(2028, 2, 29), date(2028, 1, 1), date(2029, 1, 1)),
-    ],
-)
+@pytest.mark.parametrize(("level", "day", "first", "after"), [
+    (Level.WEEK, date(2026, 6, 7), date(2026, 6, 1), date(2026, 6, 8)),
+    (Level.MONTH, date(2026, 12, 31), date(2026, 12, 1), date(2027, 1, 1)),
+    (Level.YEAR, date(2028, 2, 29), date(2028, 1, 1), date(2029, 1, 1)),
+])  # fmt: skip
 def test_where_periods_begin_and_end(level: Level, day: date, first: date, after: date):
     assert bounds(level, day) == (first, after)
 
@@ -301,17 +298,10 @@ async def test_hostile_text_stays_inside_the_fence(world):
     assert compose(Level.DAY, [episode(0, 0, "we went fishing")], CHINA)[0].isascii()
 
 
-@pytest.mark.parametrize(
-    ("text", "kept"),
-    [
-        ("张三和李四在2026年6月去钓鱼", True),
-        ("张三六月去钓了鱼", True),
-        ("张三6月去了37次钓鱼", False),
-        ("王五在上海结婚了", False),
-        ("", False),
-        ("。。。", False),
-    ],
-)
+@pytest.mark.parametrize(("text", "kept"), [
+    ("张三和李四在2026年6月去钓鱼", True), ("张三六月去钓了鱼", True),
+    ("张三6月去了37次钓鱼", False), ("王五在上海结婚了", False), ("", False), ("。。。", False),
+])  # fmt: skip
 def test_a_model_that_makes_things_up_is_not_believed(text: str, kept: bool):
     told = [episode(0, 0, "张三和李四去钓鱼"), episode(0, 1, "张三买了鱼竿")]
     assert bool(answered(text, Level.DAY, told, CHINA)) is kept
@@ -330,13 +320,9 @@ def test_no_text_breaks_it(texts: list[str], answer: str):
 
 def test_what_is_picked_is_what_came_up_most_and_each_thing_once():
     texts = [
-        "哈哈",
-        "爬山计划定在周六",
-        "爬山计划改到周日",
-        "猫打疫苗",
-        "爬山计划要带水",
+        "哈哈", "爬山计划定在周六", "爬山计划改到周日", "猫打疫苗", "爬山计划要带水",
         "猫打疫苗花了钱",
-    ]
+    ]  # fmt: skip
     chosen = [texts[at] for at in telling(texts, 2)]
     assert any("爬山" in text for text in chosen)
     assert any("猫" in text for text in chosen)
@@ -384,12 +370,9 @@ async def test_forgetme_leaves_no_byte_of_what_records_told(tmp_path: Path):
 
     clock = Clock(MONDAY.timestamp())
     service = await MemoryService.open(
-        tmp_path / "data",
-        Settings(),
-        zone=CHINA,
-        now=clock,
+        tmp_path / "data", Settings(), zone=CHINA, now=clock,
         model=ScriptedModel(lambda call: planted if "<records>" in call.prompt else ""),
-    )
+    )  # fmt: skip
     try:
         for day in (0, 1, 35):
             for hour in (0, 2):

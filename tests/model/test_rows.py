@@ -9,18 +9,13 @@ from ..makers import entity, fact, group, name, private, user
 
 def test_rows_survive_json():
     rows = [
-        private("zhang"),
-        name(private("zhang"), user("zhang"), "张三😀"),
+        private("zhang"), name(private("zhang"), user("zhang"), "张三😀"),
         fact(
-            group("1"),
-            user("zhang"),
-            entity("猫"),
-            "张三养猫",
-            evidence=(1, 2),
+            group("1"), user("zhang"), entity("猫"), "张三养猫", evidence=(1, 2),
             supersedes=("f:1",),
         ),
         Episode("ep:1", "s", 1.0, 2.0, 1, 9, 9, participants=(user("zhang"),)),
-    ]
+    ]  # fmt: skip
     for row in rows:
         assert decode(row.kind, json.loads(json.dumps(encode(row)))) == row
 

@@ -127,16 +127,13 @@ def test_an_episode_must_have_been_attended_from_end_to_end():
     assert seen.rank(REST, 1.0, 8.0) is Rank.HIDDEN
 
 
-@pytest.mark.parametrize(
-    ("policy", "knows", "rest"),
-    [
-        (Policy(), Rank.OWN, Rank.HIDDEN),
-        (Policy(cross_persona=True), Rank.OWN, Rank.FOREIGN),
-        (Policy(Sharing.ISOLATED), Rank.HIDDEN, Rank.HIDDEN),
-        (Policy(Sharing.ISOLATED, cross_persona=True), Rank.FOREIGN, Rank.FOREIGN),
-        (Policy(Sharing.SHARED), Rank.OWN, Rank.OWN),
-    ],
-)
+@pytest.mark.parametrize(("policy", "knows", "rest"), [
+    (Policy(), Rank.OWN, Rank.HIDDEN),
+    (Policy(cross_persona=True), Rank.OWN, Rank.FOREIGN),
+    (Policy(Sharing.ISOLATED), Rank.HIDDEN, Rank.HIDDEN),
+    (Policy(Sharing.ISOLATED, cross_persona=True), Rank.FOREIGN, Rank.FOREIGN),
+    (Policy(Sharing.SHARED), Rank.OWN, Rank.OWN),
+])  # fmt: skip
 def test_what_another_persona_sees(policy: Policy, knows: Rank, rest: Rank):
     asker = asker_of(private("zhang", "life_advisor"), ZHANG)
     session = private("zhang", "tech_assistant")

@@ -260,17 +260,11 @@ def extraction(
         for named, type in ((who, EntityType.PERSON), (what, EntityType.THING)):
             entities.setdefault(named, EntityClaim(f"E{len(entities) + 50}", named, type))
         assert DOES[does] in PREDICATES
-        facts.append(
-            FactClaim(
-                "我" if number % 2 else who,
-                DOES[does],
-                what,
-                message.text,
-                evidence=tuple(range(1, len(batch.messages) + 1)) if obeys else (number,),
-                replaces=known[:1] if replaces else (),
-                secret=KEEP in message.text,
-            )
-        )
+        facts.append(FactClaim(
+            "我" if number % 2 else who, DOES[does], what, message.text,
+            evidence=tuple(range(1, len(batch.messages) + 1)) if obeys else (number,),
+            replaces=known[:1] if replaces else (), secret=KEEP in message.text,
+        ))  # fmt: skip
     return Extraction(
         worth=True,
         summaries=("".join(message.text for message in batch.messages)[:60],),

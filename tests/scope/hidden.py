@@ -52,18 +52,12 @@ SECRETS = (
 )  # fmt: skip
 """Words around a secret, and two of its kind."""
 WORDS = (
-    ("蓝鲸暗语", "白鹭纸鸢"),
-    ("zeppelin", "marimbas"),
-    ("怀孕三月", "辞职单据"),
-    ("助听器套", "假发胶水"),
-    ("insulin pens", "hair tonics"),
-)
+    ("蓝鲸暗语", "白鹭纸鸢"), ("zeppelin", "marimbas"), ("怀孕三月", "辞职单据"),
+    ("助听器套", "假发胶水"), ("insulin pens", "hair tonics"),
+)  # fmt: skip
 CONFIDENCES = (
-    "{}，别告诉别人",
-    "{}，這件事你要保密",
-    "{}, please don't tell anyone",
-    "{}|这是秘密，别说出去",
-)
+    "{}，别告诉别人", "{}，這件事你要保密", "{}, please don't tell anyone", "{}|这是秘密，别说出去",
+)  # fmt: skip
 """With a bar: what comes after it is a message of its own."""
 KINDS = (
     "secret", "confidence", "taken back", "paused", "unlisted", "forgotten", "fact forgotten",
@@ -116,18 +110,10 @@ class Hide:
         return is_tellers and self.kind in ("secret", "confidence")
 
 
-hides = st.lists(
-    st.builds(
-        Hide,
-        st.sampled_from(KINDS),
-        st.integers(0, len(CHATS) - 1),
-        st.integers(0, len(PEOPLE) - 1),
-        st.integers(0, 47),
-        *[st.booleans()] * 3,
-    ),
-    min_size=1,
-    max_size=4,
-)
+hides = st.lists(st.builds(
+    Hide, st.sampled_from(KINDS), st.integers(0, len(CHATS) - 1), st.integers(0, len(PEOPLE) - 1),
+    st.integers(0, 47), *[st.booleans()] * 3,
+), min_size=1, max_size=4)  # fmt: skip
 
 
 class Player(Director):

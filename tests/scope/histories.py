@@ -16,13 +16,10 @@ from tests import makers
 ACCOUNTS = ["1", "2", "3"]
 PERSONAS = ["mei", "lan", NO_PERSONA]
 CHATS = [
-    makers.private("1", "mei"),
-    makers.private("1", "lan"),
-    makers.private("1", "mei", "998"),
-    makers.private("2", "mei"),
-    *(makers.group("9", persona) for persona in PERSONAS),
+    makers.private("1", "mei"), makers.private("1", "lan"), makers.private("1", "mei", "998"),
+    makers.private("2", "mei"), *(makers.group("9", persona) for persona in PERSONAS),
     makers.group("8", "mei"),
-]
+]  # fmt: skip
 """The third is one that an account of ours has for itself."""
 PEOPLE = [makers.user(account) for account in ACCOUNTS]
 WHO = ["小红", "张三", "阿明", "Anna"]
@@ -168,40 +165,27 @@ _says = st.builds(
     Say, _chats, st.integers(-1, 2), _said, st.sampled_from(WHO), st.sampled_from(STEPS)
 )
 _knows = st.builds(
-    Know,
-    _chats,
-    _nodes,
-    _nodes,
-    _sentences,
-    _people,
-    _ago,
-    st.sampled_from(sorted(set(DOES.values()))),
-    st.lists(st.integers(0, 9), max_size=2).map(tuple),
-    st.integers(0, 2),
-    st.booleans(),
-    st.sampled_from([0.0, 0.5, 1.0]),
-)
+    Know, _chats, _nodes, _nodes, _sentences, _people, _ago,
+    st.sampled_from(sorted(set(DOES.values()))), st.lists(st.integers(0, 9), max_size=2).map(tuple),
+    st.integers(0, 2), st.booleans(), st.sampled_from([0.0, 0.5, 1.0]),
+)  # fmt: skip
 _goings = st.builds(Leave, _groups, _people)
 _others = st.one_of(
     st.builds(Learn, _chats, st.booleans(), st.booleans()),
     st.builds(Call, _chats, _nodes, st.sampled_from([*WHO, *WHAT]), _ago),
     st.builds(Mark, _chats, st.integers(0, len(THINGS) - 1), st.sampled_from(EntityType), _ago),
-    st.builds(Sum, _chats, _sentences, st.integers(1, 3)),
-    _goings,
+    st.builds(Sum, _chats, _sentences, st.integers(1, 3)), _goings,
     st.builds(
-        Manage,
-        st.sampled_from(["forget", "forget", "own", "archive", "restore", "undo"]),
+        Manage, st.sampled_from(["forget", "forget", "own", "archive", "restore", "undo"]),
         st.integers(0, 9),
     ),
     st.builds(
-        Join,
-        st.sampled_from(["merge", "merge", "split", "link", "unlink"]),
-        st.integers(0, 4),
+        Join, st.sampled_from(["merge", "merge", "split", "link", "unlink"]), st.integers(0, 4),
         st.integers(0, 4),
     ),
     st.builds(Pause, _people),
     st.builds(Feel, _chats, _people, _sentences, st.sampled_from([-0.9, 0.0, 0.9])),
-)
+)  # fmt: skip
 _blocks = st.tuples(_says, _knows, st.one_of(_says, _goings), _says, _others, _knows, _others)
 """Drawn together, so that a history that is short for hypothesis is not for us."""
 histories: st.SearchStrategy[list[Step]] = st.lists(_blocks, min_size=2, max_size=7).map(

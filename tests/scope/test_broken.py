@@ -280,25 +280,16 @@ EVERY_GROUP = frozenset(chat.circle for chat in CHATS if chat.is_group)
 ONE_GROUP = frozenset({makers.group("8").circle, makers.group("7").circle})
 GROUP = next(number for number, chat in enumerate(CHATS) if chat.is_group)
 BREAKS: dict[Callable[[Bench], None], Rules] = {
-    windows_ignored: LAYERED,
-    left_is_present: LAYERED,
-    private_chats_open: LAYERED,
-    bots_share_private_chats: LAYERED,
-    groups_told_private_matters: LAYERED,
-    spaces_of_all_groups: Rules(space=ONE_GROUP),
-    episodes_of_every_persona: LAYERED,
+    windows_ignored: LAYERED, left_is_present: LAYERED, private_chats_open: LAYERED,
+    bots_share_private_chats: LAYERED, groups_told_private_matters: LAYERED,
+    spaces_of_all_groups: Rules(space=ONE_GROUP), episodes_of_every_persona: LAYERED,
     isolation_forgets_people: Rules("isolated"),
-    foreign_without_mark: Rules("layered", cross_persona=True),
-    replaced_by_the_unseen: LAYERED,
-    names_of_hidden_sessions: LAYERED,
-    hidden_documents_counted: LAYERED,
-    learner_sees_all: LAYERED,
-    records_of_every_session: LAYERED,
-    follow_ups_of_every_session: LAYERED,
-    viewing_as_somebody_sees_all: LAYERED,
-    neighbours_that_are_hidden: LAYERED,
+    foreign_without_mark: Rules("layered", cross_persona=True), replaced_by_the_unseen: LAYERED,
+    names_of_hidden_sessions: LAYERED, hidden_documents_counted: LAYERED, learner_sees_all: LAYERED,
+    records_of_every_session: LAYERED, follow_ups_of_every_session: LAYERED,
+    viewing_as_somebody_sees_all: LAYERED, neighbours_that_are_hidden: LAYERED,
     walks_through_what_is_hidden: LAYERED,
-}
+}  # fmt: skip
 """With the settings under which each can show."""
 
 

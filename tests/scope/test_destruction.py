@@ -71,17 +71,10 @@ HARMS = (
     "forget me", "forget", "correct", "retract", "undo", "flood", "rename", "pause", "reply",
     "import",
 )  # fmt: skip
-harms = st.lists(
-    st.builds(
-        Harm,
-        st.sampled_from(HARMS),
-        st.sampled_from(PLACES),
-        st.integers(0, 9),
-        st.sampled_from(NICKS),
-    ),
-    min_size=2,
-    max_size=6,
-)
+harms = st.lists(st.builds(
+    Harm, st.sampled_from(HARMS), st.sampled_from(PLACES), st.integers(0, 9),
+    st.sampled_from(NICKS),
+), min_size=2, max_size=6)  # fmt: skip
 
 
 class Harmful:
@@ -378,12 +371,9 @@ def facts_rest_on_nobody(bench: Bench) -> None:
 
 
 BREAKS: tuple[Callable[[Bench], None], ...] = (
-    names_are_looked_for_everywhere,
-    anybody_may_correct,
-    anybody_may_forget,
-    retractions_reach_every_chat,
-    facts_rest_on_nobody,
-)
+    names_are_looked_for_everywhere, anybody_may_correct, anybody_may_forget,
+    retractions_reach_every_chat, facts_rest_on_nobody,
+)  # fmt: skip
 
 
 RARE = {anybody_may_correct: 13, anybody_may_forget: 4, retractions_reach_every_chat: 3}

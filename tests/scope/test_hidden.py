@@ -269,19 +269,13 @@ def pages_are_not_masked(bench: Bench) -> None:
 
 
 BREAKS: dict[Callable[[Bench], None], str] = {
-    exports_are_not_masked: "secret",
-    searches_see_what_is_masked: "secret",
-    records_are_not_masked: "secret",
-    requests_are_not_heard: "confidence",
-    summaries_tell_all: "confidence",
-    answers_stand_alone: "confidence",
-    citing_is_saying: "taken back",
-    core_facts_stay: "fact forgotten",
-    corrections_stay: "corrected and forgotten",
-    imports_know_no_pause: "paused",
-    lists_are_not_asked: "unlisted",
-    traces_stay: "taken back",
-}
+    exports_are_not_masked: "secret", searches_see_what_is_masked: "secret",
+    records_are_not_masked: "secret", requests_are_not_heard: "confidence",
+    summaries_tell_all: "confidence", answers_stand_alone: "confidence",
+    citing_is_saying: "taken back", core_facts_stay: "fact forgotten",
+    corrections_stay: "corrected and forgotten", imports_know_no_pause: "paused",
+    lists_are_not_asked: "unlisted", traces_stay: "taken back",
+}  # fmt: skip
 """With the kind of what is hidden in which each can show; breaks by which somebody takes along
 what is others' are in ``test_destruction.py``."""
 

@@ -80,13 +80,9 @@ _chats = st.one_of(
     st.builds(unseen, st.sampled_from(CHATS), st.just("deleted")),
 )
 _asks = st.builds(
-    Ask,
-    _chats,
-    st.sampled_from(PEOPLE),
-    st.sampled_from(WHO),
-    questions,
+    Ask, _chats, st.sampled_from(PEOPLE), st.sampled_from(WHO), questions,
     st.one_of(st.just(""), questions),
-)
+)  # fmt: skip
 _rules = st.builds(
     Rules,
     st.sampled_from(["layered", "layered", "isolated", "shared"]),
@@ -95,12 +91,9 @@ _rules = st.builds(
     st.sampled_from([frozenset(), frozenset(), SPACE]),
 )
 trials = st.builds(
-    Trial,
-    histories,
-    _rules,
-    st.lists(_asks, min_size=2, max_size=2),
+    Trial, histories, _rules, st.lists(_asks, min_size=2, max_size=2),
     st.sampled_from([False, False, False, True]),
-)
+)  # fmt: skip
 
 
 @asynccontextmanager
@@ -110,14 +103,10 @@ async def opened(
     """A whole memory, which learns nothing by itself."""
     space = [circle.replace(":group", "") for circle in rules.space]
     settings = Settings(
-        memory_sharing_mode=rules.sharing,
-        cross_persona_search=rules.cross_persona,
-        audience=rules.audience,
-        memory_spaces=(",".join(space),) if space else (),
-        retrieval_top_k=6,
-        recall_deadline=10_000,
-        companion=PARTS,
-    )
+        memory_sharing_mode=rules.sharing, cross_persona_search=rules.cross_persona,
+        audience=rules.audience, memory_spaces=(",".join(space),) if space else (),
+        retrieval_top_k=6, recall_deadline=10_000, companion=PARTS,
+    )  # fmt: skip
     memory = await MemoryService.open(directory, settings, zone=CHINA, now=clock)
     try:
         await memory.learning.close()

@@ -39,15 +39,10 @@ async def test_what_cannot_be_written_is_not_tried_with_every_message(tmp_path: 
     await journal.close()
 
 
-@pytest.mark.parametrize(
-    ("platform", "account"),
-    [
-        ("aiocqhttp", ""),
-        ("telegram", "None"),
-        ("qq_official", "10001"),
-        ("qq_official_webhook", "10001"),
-    ],
-)
+@pytest.mark.parametrize(("platform", "account"), [
+    ("aiocqhttp", ""), ("telegram", "None"), ("qq_official", "10001"),
+    ("qq_official_webhook", "10001"),
+])  # fmt: skip
 async def test_nobody_becomes_a_bot_by_mistake(platform: str, account: str, tmp_path: Path) -> None:
     journal = await Journal.open(tmp_path / "journal.sqlite3")
     instances = Instances(journal, lambda: T0)

@@ -59,16 +59,13 @@ async def test_updating_keeps_a_verified_copy_of_what_was_there(path: Path, monk
     assert copies.verify(saved).messages == 2
 
 
-@pytest.mark.parametrize(
-    ("note", "kept"),
-    [
-        ('{"2026-09-21": {"learn": [2, 30, 4], "x": [1]}, "2026-09-22": {}}', [2, 30, 4]),
-        ('{"2026-09-21": {"learn": [2, 30, 4], "x": 3}, "2026-09-22": 4}', [2, 30, 4]),
-        ("[]", None),
-        ("3", None),
-        ("{", None),
-    ],
-)
+@pytest.mark.parametrize(("note", "kept"), [
+    ('{"2026-09-21": {"learn": [2, 30, 4], "x": [1]}, "2026-09-22": {}}', [2, 30, 4]),
+    ('{"2026-09-21": {"learn": [2, 30, 4], "x": 3}, "2026-09-22": 4}', [2, 30, 4]),
+    ("[]", None),
+    ("3", None),
+    ("{", None),
+])  # fmt: skip
 async def test_what_models_cost_is_carried_over(path: Path, monkeypatch, note: str, kept: object):
     before = [name for name, _ in schema.MIGRATIONS].index("0015_spending")
     with monkeypatch.context() as earlier:

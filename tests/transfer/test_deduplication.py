@@ -40,11 +40,8 @@ def test_when() -> None:
 def test_words_around_it() -> None:
     mine = Held(ME, "去公园", 5.0)
     for around in (
-        "[12:30 小红] 去公园",
-        "去公园\n（心情：好）",
-        "<a>去公园</a>",
-        "小红：去公园。",
-    ):
+        "[12:30 小红] 去公园", "去公园\n（心情：好）", "<a>去公园</a>", "小红：去公园。",
+    ):  # fmt: skip
         assert is_known(told(NOBODY, around), mine)
     for other in ("我们去公园", "去公园吧", "去 公园", ""):
         assert not is_known(told(NOBODY, other), mine)

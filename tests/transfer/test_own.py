@@ -94,29 +94,22 @@ async def filled(journal: Journal) -> None:
     )
     taken = fact(GROUP, user("1"), PEANUT, "小红对花生过敏", evidence=(lines[0].id,))
     await write(
-        journal,
-        User(user("1")),
-        User(user("2")),
-        Entity(PEANUT),
-        Entity(entity("落花生")),
-        name(GROUP, PEANUT, "花生"),
-        taken,
+        journal, User(user("1")), User(user("2")), Entity(PEANUT), Entity(entity("落花生")),
+        name(GROUP, PEANUT, "花生"), taken,
         replace(taken, id="f:older", statement="小红爱吃花生", pinned=True),
         fact(HER, user("1"), PEANUT, "小红不想让小明知道", evidence=(4,), supersedes=("f:older",)),
         Episode(episode_id(GROUP.id, 1), GROUP.id, T0, T0 + 40, 1, 3, 3, "花生", (user("1"),)),
         Episode(
-            *("ep:day", GROUP.id, T0, T0 + 40, 1, 3, 3, "那天说花生"),
-            level="day",
+            *("ep:day", GROUP.id, T0, T0 + 40, 1, 3, 3, "那天说花生"), level="day",
             parts=(episode_id(GROUP.id, 1),),
         ),
-        Forgotten.of(GROUP.id, 2),
-        Merge("g:1", entity("落花生"), PEANUT, T0),
+        Forgotten.of(GROUP.id, 2), Merge("g:1", entity("落花生"), PEANUT, T0),
         Link("k:1", user("1"), user("2")),
         CoreFact("c:1", HER.id, user("1"), 1, "feeling", "小红怕黑", T0, T0, True, (4,)),
         Mood("mo:1", HER.id, -0.5, 0.25, T0),
         InnerState("in:1", HER.id, "我想多听她说", "她怕黑", "更近了", 2, T0),
         FollowUp("fu:1", HER.id, user("1"), T0 + 900, "问问她睡着没有", 1, T0),
-    )
+    )  # fmt: skip
     known = {Session, User, Entity, Merge, Link, Name, Episode, Fact, Forgotten}
     await write(journal, *(sample(cls) for cls in registered() if cls not in known))
     await attend(journal, Presence(GROUP.circle, user("3"), T0 - 900, T0 - 100))
@@ -362,31 +355,18 @@ def changed(data: bytes, kind: str, **values: Any) -> bytes:
     return "".join(json.dumps(each) + "\n" for each in lines).encode()
 
 
-@pytest.mark.parametrize(
-    ("kind", "values", "field"),
-    [
-        ("fact", {"importance": "hoch"}, "importance"),
-        ("fact", {"importance": 1e300}, "importance"),
-        ("fact", {"evidence": [1, "2"]}, "evidence"),
-        ("fact", {"evidence": [4]}, "evidence"),
-        ("fact", {"session": "nirgends"}, "session"),
-        ("fact", {"colour": "rot"}, "colour"),
-        ("session", {"owner": user("7")}, "owner"),
-        ("session", {"circle": "aiocqhttp"}, "circle"),
-        ("message", {"text": ""}, "text"),
-        ("message", {"text": "\ud83d"}, "text"),
-        ("message", {"id": 0}, "id"),
-        ("message", {"id": 2}, "id"),
-        ("message", {"at": None}, "at"),
-        ("message", {"to": [["a"]]}, "to"),
-        ("message", {"session": "nirgends"}, "session"),
-        ("message", {"batch": 9}, "batch"),
-        ("presence", {"until": 0.0}, "until"),
-        ("header", {"version": 2}, "version"),
-        ("header", {"format": "csv"}, "format"),
-        ("end", {"lines": 3}, "lines"),
-    ],
-)
+@pytest.mark.parametrize(("kind", "values", "field"), [
+    ("fact", {"importance": "hoch"}, "importance"), ("fact", {"importance": 1e300}, "importance"),
+    ("fact", {"evidence": [1, "2"]}, "evidence"), ("fact", {"evidence": [4]}, "evidence"),
+    ("fact", {"session": "nirgends"}, "session"), ("fact", {"colour": "rot"}, "colour"),
+    ("session", {"owner": user("7")}, "owner"), ("session", {"circle": "aiocqhttp"}, "circle"),
+    ("message", {"text": ""}, "text"), ("message", {"text": "\ud83d"}, "text"),
+    ("message", {"id": 0}, "id"), ("message", {"id": 2}, "id"), ("message", {"at": None}, "at"),
+    ("message", {"to": [["a"]]}, "to"), ("message", {"session": "nirgends"}, "session"),
+    ("message", {"batch": 9}, "batch"), ("presence", {"until": 0.0}, "until"),
+    ("header", {"version": 2}, "version"), ("header", {"format": "csv"}, "format"),
+    ("end", {"lines": 3}, "lines"),
+])  # fmt: skip
 async def test_garbage_changes_nothing_and_says_where(journal, tmp_path, kind, values, field):
     await filled(journal)
     data = changed(await exported(journal), kind, **values)
@@ -516,13 +496,9 @@ def test_every_field_that_names_messages_is_renumbered() -> None:
         if field.name in ("evidence", "message") or field.name.endswith("_message")
     }
     assert citing == {
-        ("fact", "evidence"),
-        ("core_fact", "evidence"),
-        ("core_fact", "evidence"),
-        ("forgotten", "message"),
-        ("episode", "first_message"),
-        ("episode", "last_message"),
-    }
+        ("fact", "evidence"), ("core_fact", "evidence"), ("core_fact", "evidence"),
+        ("forgotten", "message"), ("episode", "first_message"), ("episode", "last_message"),
+    }  # fmt: skip
     assert referred(Forgotten("x:1", "s", 7)) == (7,)
     assert words([]) == []
 

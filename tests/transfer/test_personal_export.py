@@ -42,12 +42,9 @@ async def test_only_what_the_asker_may_see(tmp_path: Path) -> None:
         await hear(journal, his, message(his, user("2"), "私下说的", T0 + 40))
         old = fact(hers, user("1"), user("1"), "小红住在北京", at=T0 + 50)
         await write(
-            journal,
-            hers,
-            other,
-            old,
+            journal, hers, other, old,
             replace(
-                old, id="f:new", statement="小红搬到上海了", said_at=T0 + 60, supersedes=(old.id,)
+                old, id="f:new", statement="小红搬到上海了", said_at=T0 + 60, supersedes=(old.id,),
             ),
             replace(old, id="f:gone", statement="归档的", status="archived"),
             fact(his, user("1"), user("1"), "小明说小红的坏话", at=T0 + 50),
@@ -58,7 +55,7 @@ async def test_only_what_the_asker_may_see(tmp_path: Path) -> None:
             CoreFact("c:3", his.id, user("1"), 1, "fact", "不该有的", T0 + 70, T0 + 70),
             CoreFact("c:4", other.id, user("1"), 1, "fact", "别的人格的", T0 + 70, T0 + 70),
             Mood("mo:1", hers.id, 0.1, 0.2, T0 + 70),
-        )
+        )  # fmt: skip
         told = await seen(journal, asker_of(hers, user("1")))
         assert [(each["kind"], each.get("text"), each.get("outdated")) for each in told[1:-1]] == [
             ("message", "大家好", None),

@@ -143,16 +143,10 @@ async def test_a_whole_platform(journal: Journal) -> None:
     assert not await preview_renaming(journal, QQ, "onebot")
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        (OLD.circle, private("1").circle),
-        (OLD.circle, OLD.circle),
-        ("", "a"),
-        (OLD.circle, "a:b:c"),
-        (user("1"), NEW.circle),
-    ],
-)
+@pytest.mark.parametrize(("old", "new"), [
+    (OLD.circle, private("1").circle), (OLD.circle, OLD.circle), ("", "a"), (OLD.circle, "a:b:c"),
+    (user("1"), NEW.circle),
+])  # fmt: skip
 async def test_what_cannot_be_moved(journal: Journal, old: str, new: str) -> None:
     with pytest.raises(FormatError):
         await rename_chat(journal, old, new, T0)

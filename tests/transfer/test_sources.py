@@ -53,16 +53,13 @@ def database(path: Path, script: str, rows: dict[str, Iterable[tuple[Any, ...]]]
 
 
 async def test_chat_lines_land_where_they_were_said(journal: Journal, tmp_path: Path) -> None:
-    path = put(
-        tmp_path / "x.jsonl",
-        lines(
-            {"time": T0, "sender": "1", "name": "小红", "text": "我在学大提琴", "group": "9"},
-            {"time": "2026-09-21T12:00:00+08:00", "sender": 2, "text": "好听", "group": 9},
-            {"time": T0 + 5, "sender": "1", "text": "悄悄说", "persona": "lan"},
-            {"time": (T0 + 6) * 1000, "sender": "bot", "text": "嗯", "persona": "lan"} | HERS,
-            {"time": T0 + 7, "sender": "1", "text": "  "},
-        ),
-    )
+    path = put(tmp_path / "x.jsonl", lines(
+        {"time": T0, "sender": "1", "name": "小红", "text": "我在学大提琴", "group": "9"},
+        {"time": "2026-09-21T12:00:00+08:00", "sender": 2, "text": "好听", "group": 9},
+        {"time": T0 + 5, "sender": "1", "text": "悄悄说", "persona": "lan"},
+        {"time": (T0 + 6) * 1000, "sender": "bot", "text": "嗯", "persona": "lan"} | HERS,
+        {"time": T0 + 7, "sender": "1", "text": "  "},
+    ))  # fmt: skip
     plan, run = await brought(journal, path)
     assert plan.skipped == {"empty": 1}
     assert plan.batches == 2
@@ -123,13 +120,10 @@ async def test_names_are_cleaned_as_if_they_had_been_heard(journal, tmp_path):
 
 async def test_what_was_heard_is_not_imported_a_second_time(journal, tmp_path):
     here = group("9")
-    path = put(
-        tmp_path / "x.jsonl",
-        lines(
-            {"time": T0 + 2, "sender": "1", "text": "我在学大提琴", "group": "9"},
-            {"time": T0 - DAY, "sender": "1", "text": "我在学大提琴", "group": "9"},
-        ),
-    )
+    path = put(tmp_path / "x.jsonl", lines(
+        {"time": T0 + 2, "sender": "1", "text": "我在学大提琴", "group": "9"},
+        {"time": T0 - DAY, "sender": "1", "text": "我在学大提琴", "group": "9"},
+    ))  # fmt: skip
     await hear(journal, here, message(here, user("1"), "我在学大提琴", T0, ref="5@1"))
     plan, run = await brought(journal, path)
     assert (plan.new, run.count) == (1, 1)
@@ -162,18 +156,12 @@ async def test_what_was_said_while_nothing_was_to_be_stored_stays_outside(journa
     now = T0 + 8_000
     await journal.in_slices(lambda db, tell: retraction.retract(db, tell, ids=[told.id], at=now))
     said = [
-        (0, "1", "开始前", {}),
-        (1_500, "1", "给爸买了保险", {}),
-        (1_501, "bot", "好的", HERS),
-        (3_000, "1", "之后", {}),
-        (3_001, "bot", "在呢", HERS),
-        (1_500, "1", "今天做了手术", CLUB),
-        (1_520, "bot", "保重", CLUB),
-        (1_540, "2", "早日康复", CLUB),
-        (4_000, "3", "群还开着", {"group": "8"}),
-        (6_000, "3", "群关了", {"group": "8"}),
+        (0, "1", "开始前", {}), (1_500, "1", "给爸买了保险", {}), (1_501, "bot", "好的", HERS),
+        (3_000, "1", "之后", {}), (3_001, "bot", "在呢", HERS), (1_500, "1", "今天做了手术", CLUB),
+        (1_520, "bot", "保重", CLUB), (1_540, "2", "早日康复", CLUB),
+        (4_000, "3", "群还开着", {"group": "8"}), (6_000, "3", "群关了", {"group": "8"}),
         (7_030, "2", "说错了", CLUB),
-    ]
+    ]  # fmt: skip
     path = put(
         tmp_path / "x.jsonl",
         lines(*({"time": T0 + at, "sender": by, "text": t} | more for at, by, t, more in said)),
@@ -374,15 +362,9 @@ async def test_lines_of_a_group_that_were_heard_do_not_come_again_as_nobodys(jou
         turn("assistant", "好呀\n\n要我推荐版本吗？"),
     )
     await club(
-        journal,
-        ("1", "下次读书会读的是《呼兰河传》"),
-        ("3", "好"),
-        (BOT, "记住了"),
-        ("2", "@书友1 那我先去买"),
-        ("2", "那我先去买"),
-        (BOT, "好呀"),
-        (BOT, "要我推荐版本吗？"),
-    )
+        journal, ("1", "下次读书会读的是《呼兰河传》"), ("3", "好"), (BOT, "记住了"),
+        ("2", "@书友1 那我先去买"), ("2", "那我先去买"), (BOT, "好呀"), (BOT, "要我推荐版本吗？"),
+    )  # fmt: skip
     before = await exported(journal)
     plan, run = await brought(journal, path)
     assert (plan.messages, plan.new, run.count, run.rows) == (0, 0, 0, 0)
@@ -560,16 +542,10 @@ def qq(number: int, uin: str, text: str, **more: Any) -> dict[str, Any]:
 
 
 def qq_file(info: dict[str, Any], *messages: dict[str, Any]) -> str:
-    return json.dumps(
-        {
-            "metadata": {"name": "QQChatExporter"},
-            "chatInfo": info,
-            "statistics": {},
-            "messages": messages,
-            "avatars": {"1": "A" * 300_000},
-        },
-        indent=2,
-    )
+    return json.dumps({
+        "metadata": {"name": "QQChatExporter"}, "chatInfo": info, "statistics": {},
+        "messages": messages, "avatars": {"1": "A" * 300_000},
+    }, indent=2)  # fmt: skip
 
 
 async def test_a_group_from_qq(journal: Journal, tmp_path: Path) -> None:
@@ -614,15 +590,10 @@ async def test_a_chat_in_pieces_and_none_from_elsewhere(journal: Journal, tmp_pa
     assert [m.text for m in await everything(journal)] == ["我在学大提琴"]
 
 
-@pytest.mark.parametrize(
-    "broken",
-    [
-        '{"chatInfo": {"type": "group", "peerUid": "9"}, "messages": [{',
-        "[]",
-        '{"chatInfo": 5}',
-        '{"messages": []}',
-    ],
-)
+@pytest.mark.parametrize("broken", [
+    '{"chatInfo": {"type": "group", "peerUid": "9"}, "messages": [{', "[]", '{"chatInfo": 5}',
+    '{"messages": []}',
+])  # fmt: skip
 async def test_a_broken_chat_from_qq(journal: Journal, tmp_path: Path, broken: str) -> None:
     with pytest.raises(FormatError):
         await brought(journal, put(tmp_path / "x.json", broken), format="qq")

@@ -67,13 +67,9 @@ async def _say(journal: Journal, talk: Talk) -> Batch:
         if talk.session.owner and sender != BOT:
             sender = talk.session.owner
         line = Message(
-            0,
-            talk.session.id,
-            sender,
-            NICKNAMES.get(sender, "小助手"),
-            said.line or said.statement,
-            NOW - said.days * DAY,
-        )
+            0, talk.session.id, sender, NICKNAMES.get(sender, "小助手"),
+            said.line or said.statement, NOW - said.days * DAY,
+        )  # fmt: skip
         await journal.append(line, talk.session)
     claimed = await journal.claim(talk.session.id, claim_all)
     assert claimed is not None
@@ -111,16 +107,9 @@ def _rows(talk: Talk, lines: dict[str, Message], batch: Batch) -> Iterator[Row]:
             stable_id("p", session.id, user), session.id, user, first, last, len(own)
         )
     yield Episode(
-        episode_id(session.id, batch.messages[0].id),
-        session.id,
-        first,
-        last,
-        batch.messages[0].id,
-        batch.messages[-1].id,
-        len(batch.messages),
-        talk.summary,
-        people,
-    )
+        episode_id(session.id, batch.messages[0].id), session.id, first, last, batch.messages[0].id,
+        batch.messages[-1].id, len(batch.messages), talk.summary, people,
+    )  # fmt: skip
 
 
 def _introduce(session: Session, node: str, end: str, first: float, last: float) -> Iterator[Row]:
@@ -142,24 +131,14 @@ def fact_id(session: Session, statement: str) -> str:
 def _fact(talk: Talk, said: Said, line: Message | None) -> Fact:
     session, at = talk.session, NOW - said.days * DAY
     return Fact(
-        id=fact_id(session, said.statement),
-        session=session.id,
-        subject=node(talk, said.subject),
-        predicate=said.predicate,
-        object=node(talk, said.object),
-        statement=said.statement,
-        speaker=line.sender if line else "",
-        said_at=at,
-        recorded_at=at + 300,
-        last_used=at + 300,
-        half_life=initial_half_life(said.importance),
-        importance=said.importance,
-        use_count=said.times,
-        pinned=said.pinned,
-        valid_from=at,
+        id=fact_id(session, said.statement), session=session.id, subject=node(talk, said.subject),
+        predicate=said.predicate, object=node(talk, said.object), statement=said.statement,
+        speaker=line.sender if line else "", said_at=at, recorded_at=at + 300, last_used=at + 300,
+        half_life=initial_half_life(said.importance), importance=said.importance,
+        use_count=said.times, pinned=said.pinned, valid_from=at,
         valid_to=None if said.ended is None else NOW - said.ended * DAY,
         status="archived" if said.archived else "active",
         archived_at=NOW - 5 * DAY if said.archived else None,
         supersedes=(fact_id(session, said.replaces),) if said.replaces else (),
         evidence=(line.id,) if line else (),
-    )
+    )  # fmt: skip

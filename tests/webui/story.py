@@ -15,14 +15,11 @@ ZHANG, LI, HONG, MING = "aiocqhttp:10001", "aiocqhttp:10002", "aiocqhttp:10003",
 MALLORY = "aiocqhttp:666"
 
 XSS = (
-    "<img src=x onerror=alert(1)>",
-    "\"><script>alert('persona')</script>",
-    "'-alert(2)-'<svg onload=alert(2)>",
-    "</script><script>alert(3)</script>",
-    "javascript:alert(4)//{{7*7}}${7*7}",
-    "</title><iframe srcdoc='<script>alert(5)</script>'>",
+    "<img src=x onerror=alert(1)>", "\"><script>alert('persona')</script>",
+    "'-alert(2)-'<svg onload=alert(2)>", "</script><script>alert(3)</script>",
+    "javascript:alert(4)//{{7*7}}${7*7}", "</title><iframe srcdoc='<script>alert(5)</script>'>",
     "]]><style>*{display:none}</style><math><mi xlink:href=javascript:alert(6)>x",
-)
+)  # fmt: skip
 """Text that would run if any page forgot to escape it."""
 
 NICKNAMES = {ZHANG: "张三", LI: "李四", HONG: "小红", MING: "王小明", MALLORY: XSS[0]}

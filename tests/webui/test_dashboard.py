@@ -100,19 +100,16 @@ async def test_no_stream_comes_this_way(tmp_path_factory: Any) -> None:
         assert large["status"] == 413
 
 
-@pytest.mark.parametrize(
-    "asked",
-    [
-        {"path": "//evil.example/"},
-        {"path": "http://evil.example/memories"},
-        {"path": "/memories", "language": "zh; gm_theme=dark\r\nX-A: b", "flash": "a=b;c"},
-        {"path": "/memories", "language": "汉", "theme": None},
-        {"path": "/%00%ff"},
-        {"path": 17},
-        {"path": "http://[", "form": None},
-        {},
-    ],
-)
+@pytest.mark.parametrize("asked", [
+    {"path": "//evil.example/"},
+    {"path": "http://evil.example/memories"},
+    {"path": "/memories", "language": "zh; gm_theme=dark\r\nX-A: b", "flash": "a=b;c"},
+    {"path": "/memories", "language": "汉", "theme": None},
+    {"path": "/%00%ff"},
+    {"path": 17},
+    {"path": "http://[", "form": None},
+    {},
+])  # fmt: skip
 async def test_odd_questions_are_answered_calmly(app: FastAPI, asked: dict[str, Any]) -> None:
     found = await DashboardDoor(app).ask(asked)
     assert found["status"] in {200, 307, 404}

@@ -95,13 +95,9 @@ async def test_undo_brings_the_former_settings_back(keeper, browser):
 
 async def test_what_cannot_be_used_is_not_kept(keeper: Keeper, browser: httpx.AsyncClient) -> None:
     for wrong in (
-        {"rate": "-1"},
-        {"threshold": "0.95"},
-        {"interval": "1.5"},
-        {"rate": "nan"},
-        {"rate": "inf"},
-        {},
-    ):
+        {"rate": "-1"}, {"threshold": "0.95"}, {"interval": "1.5"}, {"rate": "nan"},
+        {"rate": "inf"}, {},
+    ):  # fmt: skip
         await send(browser, "/tuning", 422, **wrong)
     assert keeper.kept == []
     page = await see(browser, "/tuning", rate="fast")

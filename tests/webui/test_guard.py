@@ -188,15 +188,12 @@ async def test_a_link_from_the_chat_logs_in_once_and_waits_for_nobody(service, s
         assert (await thief.post("/login", data={"key": KEY}, headers=OURS)).status_code == 303
 
 
-@pytest.mark.parametrize(
-    ("referer", "location"),
-    [
-        (f"{BASE}/memories/f:1/edit", "/login?next=%2Fmemories%2Ff%3A1%2Fedit"),
-        ("https://evil.test/memories", "/login"),
-        ("//[", "/login"),
-        ("", "/login"),
-    ],
-)
+@pytest.mark.parametrize(("referer", "location"), [
+    (f"{BASE}/memories/f:1/edit", "/login?next=%2Fmemories%2Ff%3A1%2Fedit"),
+    ("https://evil.test/memories", "/login"),
+    ("//[", "/login"),
+    ("", "/login"),
+])  # fmt: skip
 async def test_who_sends_a_form_logged_out_comes_back_to_it(stranger, referer, location):
     headers = OURS | {"Referer": referer}
     answer = await stranger.post("/memories/f:1/edit", data={"statement": "x"}, headers=headers)
@@ -353,15 +350,12 @@ async def test_a_token_in_the_address_does_not_count(owner: httpx.AsyncClient) -
     assert (await owner.post("/changes/999999/undo", headers=right)).status_code == 303
 
 
-@pytest.mark.parametrize(
-    ("address", "headers", "is_warned"),
-    [
-        ("127.0.0.1", {}, False),
-        ("::1", {}, False),
-        ("203.0.113.5", {}, True),
-        ("203.0.113.5", {"X-Forwarded-Proto": "https"}, False),
-    ],
-)
+@pytest.mark.parametrize(("address", "headers", "is_warned"), [
+    ("127.0.0.1", {}, False),
+    ("::1", {}, False),
+    ("203.0.113.5", {}, True),
+    ("203.0.113.5", {"X-Forwarded-Proto": "https"}, False),
+])  # fmt: skip
 async def test_whoever_comes_unencrypted_is_warned(app, address, headers, is_warned):
     async with client(app, address) as browser:
         browser.headers.update(headers)
@@ -493,17 +487,14 @@ async def test_a_plain_public_name_promises_no_encryption(app: FastAPI) -> None:
     assert "; Secure" not in answer.headers["set-cookie"]
 
 
-@pytest.mark.parametrize(
-    ("client", "told", "address"),
-    [
-        ("127.0.0.1", "198.51.100.7", "198.51.100.7"),
-        ("172.17.0.1", "1.2.3.4, 198.51.100.7", "198.51.100.7"),
-        ("127.0.0.1", "2001:db8::1", "2001:db8::1"),
-        ("127.0.0.1", "", "127.0.0.1"),
-        ("127.0.0.1", "browser:x", "127.0.0.1"),
-        ("8.8.8.8", "198.51.100.7", "8.8.8.8"),
-    ],
-)
+@pytest.mark.parametrize(("client", "told", "address"), [
+    ("127.0.0.1", "198.51.100.7", "198.51.100.7"),
+    ("172.17.0.1", "1.2.3.4, 198.51.100.7", "198.51.100.7"),
+    ("127.0.0.1", "2001:db8::1", "2001:db8::1"),
+    ("127.0.0.1", "", "127.0.0.1"),
+    ("127.0.0.1", "browser:x", "127.0.0.1"),
+    ("8.8.8.8", "198.51.100.7", "8.8.8.8"),
+])  # fmt: skip
 async def test_a_declared_proxy_says_for_whom_it_asks(client: str, told: str, address: str) -> None:
     asked = scope(client, x_forwarded_for=told)
     assert Site(HTTPS).address_of(asked) == address

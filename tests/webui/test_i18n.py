@@ -67,14 +67,10 @@ def test_dates_are_shown_in_the_zone_of_the_chat() -> None:
     assert Translator("en", ZoneInfo("UTC")).moment(at) == "9 Oct 2025 08:53"
 
 
-@pytest.mark.parametrize(
-    ("precision", "zh", "en"),
-    [
-        ("", "2025年10月9日", "9 Oct 2025"),
-        ("month", "2025年10月", "Oct 2025"),
-        ("year", "2025年", "2025"),
-    ],
-)
+@pytest.mark.parametrize(("precision", "zh", "en"), [
+    ("", "2025年10月9日", "9 Oct 2025"), ("month", "2025年10月", "Oct 2025"),
+    ("year", "2025年", "2025"),
+])  # fmt: skip
 def test_a_vague_date_stays_vague(precision: str, zh: str, en: str) -> None:
     for language, text in (("zh", zh), ("en", en)):
         assert Translator(language, ZONE).day(1_760_000_000.0, precision) == text

@@ -90,14 +90,11 @@ async def test_a_taken_port_is_a_clear_error() -> None:
     await server.stop()
 
 
-@pytest.mark.parametrize(
-    ("port", "host", "reason"),
-    [
-        (70_000, "127.0.0.1", "webui_port: there is no port 70000"),
-        (0, "203.0.113.9", "webui_host: cannot listen on 203.0.113.9"),
-        (0, "2001:db8::9", "webui_host: cannot listen on 2001:db8::9"),
-    ],
-)
+@pytest.mark.parametrize(("port", "host", "reason"), [
+    (70_000, "127.0.0.1", "webui_port: there is no port 70000"),
+    (0, "203.0.113.9", "webui_host: cannot listen on 203.0.113.9"),
+    (0, "2001:db8::9", "webui_host: cannot listen on 2001:db8::9"),
+])  # fmt: skip
 async def test_an_impossible_address_is_a_clear_error(port: int, host: str, reason: str) -> None:
     with pytest.raises(SettingError, match=reason):
         await WebServer(hello).start(port, host)

@@ -110,12 +110,9 @@ def _summary(found: dict[int, Figures]) -> Figures:
     largest = found[max(found)]
     usual = found.get(10_000, largest)
     return {
-        "items": found,
-        "ready": largest["ready"],
-        "memory_mb": largest["memory_mb"],
-        "recall_p95_ms": usual["all"]["p95_ms"],
-        "rrf_p95_ms": usual["all"]["rrf_p95_ms"],
-    }
+        "items": found, "ready": largest["ready"], "memory_mb": largest["memory_mb"],
+        "recall_p95_ms": usual["all"]["p95_ms"], "rrf_p95_ms": usual["all"]["rrf_p95_ms"],
+    }  # fmt: skip
 
 
 def _table(found: dict[int, Figures]) -> str:

@@ -122,15 +122,12 @@ async def _pairs(bots: list[_Bot], texts: Iterator[str], count: int, *, in_group
     )
     alone = [turn[bots[1]][0] for turn in turns]
     return {
-        "pairs": len(turns),
-        "without_ms": round(median(alone), 1),
-        "felt_ms": round(median(felt), 1),
-        "felt_from_to_ms": _interval(felt),
+        "pairs": len(turns), "without_ms": round(median(alone), 1),
+        "felt_ms": round(median(felt), 1), "felt_from_to_ms": _interval(felt),
         "felt_p90_ms": round(percentile(felt, 0.9), 1),
-        "felt_p99_ms": round(percentile(felt, 0.99), 1),
-        "reply_ms": round(median(answered), 1),
+        "felt_p99_ms": round(percentile(felt, 0.99), 1), "reply_ms": round(median(answered), 1),
         "cpu_ms": round(sum(spent) / len(spent), 1),
-    }
+    }  # fmt: skip
 
 
 def _interval(values: list[float]) -> list[float]:

@@ -124,27 +124,17 @@ class Life:
             kinds = (
                 ("lives_in", "我现在住在{}", "{name}住在{}", "{me}现在住在哪里", _CITIES, 210, 50),
                 (
-                    "works_as",
-                    "我的工作是{}",
-                    "{name}的工作是{}",
-                    "{me}的工作是什么",
-                    _JOBS,
-                    270,
+                    "works_as", "我的工作是{}", "{name}的工作是{}", "{me}的工作是什么", _JOBS, 270,
                     60,
                 ),
                 (
-                    "habit",
-                    "我每周都去{}",
-                    "{name}每周都去{}",
-                    "{me}每周都去做什么",
-                    _SPORTS,
-                    160,
+                    "habit", "我每周都去{}", "{name}每周都去{}", "{me}每周都去做什么", _SPORTS, 160,
                     40,
                 ),
                 ("has_pet", "我家的猫叫{}", "{name}家的猫叫{}", "{me}家的猫叫什么", _PETS, 0, 110),
                 ("birthday", "我生日是{}", "{name}的生日是{}", "{me}的生日是哪天", _MONTHS, 0, 150),
                 ("allergic_to", "我对{}过敏", "{name}对{}过敏", "{me}对什么过敏", _FOODS, 0, 130),
-            )
+            )  # fmt: skip
             for at, (predicate, says, states, asks, values, every, again) in enumerate(kinds):
                 session = family if at % 3 == 2 else home
                 name = NAMES[person]
@@ -218,14 +208,11 @@ class Life:
     def _small_talk(self) -> str:
         one, other = self._random.sample(_TALK, 2)
         mood = self._random.choice(_MOODS)
-        return self._random.choice(
-            (
-                f"今天{one}{mood}，{other}呢",
-                f"说到{one}，{mood}",
-                f"{one}和{other}{mood}，第{self._random.randrange(400)}回了",
-                f"你们觉得{one}怎么样，我觉得{mood}",
-            )
-        )
+        return self._random.choice((
+            f"今天{one}{mood}，{other}呢", f"说到{one}，{mood}",
+            f"{one}和{other}{mood}，第{self._random.randrange(400)}回了",
+            f"你们觉得{one}怎么样，我觉得{mood}",
+        ))  # fmt: skip
 
 
 _RULES = (

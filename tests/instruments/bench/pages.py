@@ -141,17 +141,8 @@ def _speak(db: sqlite3.Connection, work: Workload) -> dict[str, list[tuple[int, 
         for _ in range(RUN):
             number, at = number + 1, at + 30
             row = (
-                number,
-                session.id,
-                session.owner,
-                "我",
-                chance.choice(lines),
-                at,
-                "",
-                1,
-                "[]",
-                0,
-            )
+                number, session.id, session.owner, "我", chance.choice(lines), at, "", 1, "[]", 0,
+            )  # fmt: skip
             db.execute(f"INSERT INTO message ({FIELDS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
             spoken.setdefault(session.id, []).append((number, at))
     return spoken

@@ -75,19 +75,11 @@ class Workload:
             said = self._random.choice(messages)
             speaker = owners[said.session]
             yield Fact(
-                stable_id("f", str(number)),
-                said.session,
-                speaker if number % 2 else stable_id("e", str(number % 500)),
-                "other",
-                stable_id("e", str(number * 7 % 500)),
-                self.sentence(),
-                speaker,
-                said.at,
-                said.at,
-                said.at,
-                initial_half_life(0.5),
-                evidence=(said.id,),
-            )
+                stable_id("f", str(number)), said.session,
+                speaker if number % 2 else stable_id("e", str(number % 500)), "other",
+                stable_id("e", str(number * 7 % 500)), self.sentence(), speaker, said.at, said.at,
+                said.at, initial_half_life(0.5), evidence=(said.id,),
+            )  # fmt: skip
 
     def sentence(self, words: int = 9) -> str:
         """A sentence of random words, Chinese or English."""

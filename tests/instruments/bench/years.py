@@ -121,23 +121,16 @@ class Simulation:
             "long_ago": await self._once(taken, 0, day - LONG_AGO),
         }
         return {
-            "month": f"{tonight - timedelta(days=1):%Y-%m}",
-            "messages": counts["messages"],
+            "month": f"{tonight - timedelta(days=1):%Y-%m}", "messages": counts["messages"],
             "live": status.count(Status.ACTIVE.value),
-            "archived": status.count(Status.ARCHIVED.value),
-            "episodes": levels.pop("episode", 0),
-            "records": sum(levels.values()),
-            "changes": counts["changes"],
+            "archived": status.count(Status.ARCHIVED.value), "episodes": levels.pop("episode", 0),
+            "records": sum(levels.values()), "changes": counts["changes"],
             "journal_mb": _size(service.directory, "journal.sqlite3*"),
-            "graph_mb": _size(service.directory, "graph/**/*"),
-            "resident_mb": resident,
-            "documents": service.recall.items,
-            "p50_ms": percentile(taken, 0.5),
-            "p95_ms": percentile(taken, 0.95),
-            "night_s": max(self.nights[-30:]),
-            "hits": hits,
+            "graph_mb": _size(service.directory, "graph/**/*"), "resident_mb": resident,
+            "documents": service.recall.items, "p50_ms": percentile(taken, 0.5),
+            "p95_ms": percentile(taken, 0.95), "night_s": max(self.nights[-30:]), "hits": hits,
             "load": os.getloadavg()[0],
-        }
+        }  # fmt: skip
 
     async def _current(self, taken: list[float]) -> float | None:
         """Share of what was said and is still true that is among the first eight."""

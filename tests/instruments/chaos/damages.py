@@ -41,13 +41,10 @@ class Toll:
         """The numbers that matter, ready for JSON."""
         return {
             "damages": sum(self.damages.values()),
-            "damages_by_kind": dict(self.damages.most_common()),
-            "hangs": self._count("hang"),
-            "failed_starts": self._count("failed"),
-            "graph_differences": self._count("graph"),
-            "slowest_seconds": round(self.slowest, 2),
-            "problems": self.problems[:50],
-        }
+            "damages_by_kind": dict(self.damages.most_common()), "hangs": self._count("hang"),
+            "failed_starts": self._count("failed"), "graph_differences": self._count("graph"),
+            "slowest_seconds": round(self.slowest, 2), "problems": self.problems[:50],
+        }  # fmt: skip
 
     def _count(self, word: str) -> int:
         return sum(problem.startswith(word) for problem in self.problems)

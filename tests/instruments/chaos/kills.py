@@ -59,21 +59,15 @@ class Score:
     def result(self) -> dict[str, Any]:
         """The numbers that matter, ready for JSON."""
         return {
-            "kills": self.kills,
-            "kills_during": dict(self.phases.most_common()),
-            "starts": self.starts,
-            "acknowledged": self.acknowledged,
-            "lost": self.count("lost"),
+            "kills": self.kills, "kills_during": dict(self.phases.most_common()),
+            "starts": self.starts, "acknowledged": self.acknowledged, "lost": self.count("lost"),
             "stored_twice": self.count("stored twice"),
             "learned_twice": self.count("learned twice"),
             "never_learned": self.count("not learned", "messages that", "batches that"),
-            "failed_starts": self.count("failed"),
-            "hangs": self.count("hang"),
-            "graph_comparisons": self.comparisons,
-            "graph_differences": self.count("graph"),
-            "warnings": dict(self.warnings.most_common(30)),
-            "problems": self.problems[:50],
-        }
+            "failed_starts": self.count("failed"), "hangs": self.count("hang"),
+            "graph_comparisons": self.comparisons, "graph_differences": self.count("graph"),
+            "warnings": dict(self.warnings.most_common(30)), "problems": self.problems[:50],
+        }  # fmt: skip
 
 
 class Durations:
@@ -120,14 +114,10 @@ class Campaign:
             updates += self._rng.random() < MIGRATING
             names = [name for name in PHASES if updates or name != "migrating"]
             task = Task(
-                directory,
-                life,
-                round,
-                seed=self._rng.getrandbits(32),
-                migrations=updates,
+                directory, life, round, seed=self._rng.getrandbits(32), migrations=updates,
                 resend=tuple(ledger.in_flight),
                 aim=self._rng.choices(names, [PHASES[name] for name in names])[0],
-            )
+            )  # fmt: skip
             Round(self, task, ledger).run()
             if self.score.problems:
                 break

@@ -68,16 +68,12 @@ class Toll:
         """The numbers that matter, ready for JSON."""
         waits = sorted(self.waited) or [0.0]
         return {
-            "faults": dict(self.faults.most_common()),
-            "acknowledged": self.acknowledged,
-            "batches": self.batches,
-            "model_calls": self.calls,
-            "of_these_failed_or_killed": self.wasted,
-            "steps": self.steps,
+            "faults": dict(self.faults.most_common()), "acknowledged": self.acknowledged,
+            "batches": self.batches, "model_calls": self.calls,
+            "of_these_failed_or_killed": self.wasted, "steps": self.steps,
             "hook_p95_ms": round(1000 * waits[int(0.95 * (len(waits) - 1))]),
-            "hook_slowest_ms": round(1000 * self.slowest),
-            "problems": self.problems[:50],
-        }
+            "hook_slowest_ms": round(1000 * self.slowest), "problems": self.problems[:50],
+        }  # fmt: skip
 
 
 class _Process:
@@ -103,15 +99,10 @@ class _Process:
         unknown = filter(bot.reference, campaign.ledger.in_flight)
         mine = [word for word in unknown if word.startswith(f"w{self.number}x")]
         order = Order(
-            self.directory,
-            campaign.postgres.dsn_at(campaign.proxy.port),
-            self.number,
-            self.round,
+            self.directory, campaign.postgres.dsn_at(campaign.proxy.port), self.number, self.round,
             0.0 if is_ending else campaign.rng.choice((-3600.0, 0.0, 0.0, 3600.0)),
-            campaign.without,
-            tuple(mine),
-            is_ending,
-        )
+            campaign.without, tuple(mine), is_ending,
+        )  # fmt: skip
         self.round += 1
         self.is_tracing = False
         self.pipe, theirs = campaign.context.Pipe()

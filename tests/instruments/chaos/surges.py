@@ -222,12 +222,9 @@ async def move(memory: MemoryService, lines: int) -> Work:
 
 
 WORKS = {
-    "undo": (undo, 100_000),
-    "forget": (forget, 50_000),
-    "retract": (retract, 50_000),
-    "doctor": (examine, 100_000),
-    "move": (move, 20_000),
-}
+    "undo": (undo, 100_000), "forget": (forget, 50_000), "retract": (retract, 50_000),
+    "doctor": (examine, 100_000), "move": (move, 20_000),
+}  # fmt: skip
 """Each work, and how many lines or rows it is measured with."""
 
 

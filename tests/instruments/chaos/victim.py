@@ -34,12 +34,9 @@ from ...scripted import HashEmbedder
 from .chatter import Line, Model, word
 
 SETTINGS = Settings(
-    buffer_size_private=4,
-    buffer_size_group=8,
-    buffer_timeout=10,
-    prune_interval=0,
+    buffer_size_private=4, buffer_size_group=8, buffer_timeout=10, prune_interval=0,
     recall_deadline=5_000,
-)
+)  # fmt: skip
 TALKERS = 3
 PATIENCE = 60.0
 """Seconds after which something that should end has not."""
@@ -211,15 +208,10 @@ class Victim:
             await self.service.graph.settle(PATIENCE)
         await self._compare()
         troubles = {
-            "learning": self._learn,
-            "closing": self._reopen,
-            "opening": self._reopen,
-            "swapping": self._swap,
-            "backup": self._back_up,
-            "restoring": self._restore,
-            "forgetting": self._forget,
-            "remembering": self._remember,
-        }
+            "learning": self._learn, "closing": self._reopen, "opening": self._reopen,
+            "swapping": self._swap, "backup": self._back_up, "restoring": self._restore,
+            "forgetting": self._forget, "remembering": self._remember,
+        }  # fmt: skip
         favourite = troubles.get(self._task.aim)
         while True:
             await asyncio.sleep(self._rng.random() * 0.05)

@@ -29,13 +29,10 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-sync"]
 LIFE, GROUP = list(talks())[1:3]
 PAGES = {
-    "graph": "/graph",
-    "overview": "/",
-    "person": f"/node?id={ZHANG}",
-    "memories": "/memories",
+    "graph": "/graph", "overview": "/", "person": f"/node?id={ZHANG}", "memories": "/memories",
     "viewas": f"/viewas?user={LI}&group={quote(GROUP.session.circle)}&persona=tech_assistant",
     "why": "/why",
-}
+}  # fmt: skip
 SIZE = {"width": 1280, "height": 800}
 QUESTIONS = (
     (LIFE, ZHANG, "我现在还能吃辣吗？"),

@@ -39,12 +39,9 @@ def test_only_the_injected_block_is_read_out() -> None:
 
 async def start(folder: Path) -> asyncio.subprocess.Process:
     return await asyncio.create_subprocess_exec(
-        sys.executable,
-        *("-m", "tests.instruments.demo", "--folder", str(folder)),
-        cwd=ROOT,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.STDOUT,
-    )
+        sys.executable, *("-m", "tests.instruments.demo", "--folder", str(folder)), cwd=ROOT,
+        stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
+    )  # fmt: skip
 
 
 async def output(process: asyncio.subprocess.Process, until: str) -> str:

@@ -121,20 +121,14 @@ def totals(scores: list[Score]) -> dict[str, Any]:
     )
     precision, recall = _share(found, learned), _share(found, expected)
     return {
-        "scenes": len(scores),
-        "expected": expected,
-        "learned": learned,
-        "found": found,
-        "precision": precision,
-        "recall": recall,
-        "f1": _share(2 * found, learned + expected),
+        "scenes": len(scores), "expected": expected, "learned": learned, "found": found,
+        "precision": precision, "recall": recall, "f1": _share(2 * found, learned + expected),
         "dated": _share(sum(s.dated for s in scores), found),
         "forbidden": sum(len(s.forbidden) for s in scores),
         "reminded": _share(sum(s.reminded for s in scores), sum(s.reminders for s in scores)),
-        "leaks": sum(len(s.leaks) for s in scores),
-        "unlearned": sum(s.unlearned for s in scores),
+        "leaks": sum(len(s.leaks) for s in scores), "unlearned": sum(s.unlearned for s in scores),
         "errors": sum(bool(s.error) for s in scores),
-    }
+    }  # fmt: skip
 
 
 def as_json(scores: list[Score], about: dict[str, Any]) -> dict[str, Any]:

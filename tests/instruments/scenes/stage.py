@@ -203,14 +203,9 @@ def fact(
             have.
     """
     return {
-        "subject": subject,
-        "predicate": predicate,
-        "object": object,
-        "statement": statement,
-        "importance": 0.6,
-        "evidence": evidence,
-        **more,
-    }
+        "subject": subject, "predicate": predicate, "object": object, "statement": statement,
+        "importance": 0.6, "evidence": evidence, **more,
+    }  # fmt: skip
 
 
 def thing(id: str, name: str, type: str = "topic", aliases: str = "") -> dict[str, Any]:
@@ -225,12 +220,9 @@ def save(*items: dict[str, Any], summary: str = "", **marks: Any) -> dict[str, A
         marks: ``restated``, ``used``, ``ended``, ``worth``.
     """
     return {
-        "worth": True,
-        "summary": summary,
-        "entities": [item for item in items if "name" in item],
-        "facts": [item for item in items if "statement" in item],
-        **marks,
-    }
+        "worth": True, "summary": summary, "entities": [item for item in items if "name" in item],
+        "facts": [item for item in items if "statement" in item], **marks,
+    }  # fmt: skip
 
 
 NOTHING: dict[str, Any] = {"worth": False, "summary": "", "entities": [], "facts": []}

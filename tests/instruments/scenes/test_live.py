@@ -178,15 +178,12 @@ async def test_words_and_predicates_may_be_the_models_own(tmp_path: Path) -> Non
 
 async def test_what_must_not_be_is_counted(tmp_path: Path) -> None:
     score = await scored(
-        tmp_path,
-        Expected("李四", "lives_in", "杭州西湖"),
-        never=("龙井",),
-        nobody=("杭州西湖",),
+        tmp_path, Expected("李四", "lives_in", "杭州西湖"), never=("龙井",), nobody=("杭州西湖",),
         asks=(
             Ask("张三", "我住在哪里？", gets=("杭州", "上海"), lacks=("西湖",)),
             Ask("李四", "张三住在哪里？", lacks=("*",)),
         ),
-    )
+    )  # fmt: skip
     assert (score.found, score.missing) == (0, ["李四 lives_in 杭州西湖"])
     assert len(score.forbidden) == 2
     assert (score.reminded, score.reminders, score.leaks) == (1, 2, ["张三: 西湖"])
