@@ -44,8 +44,7 @@ async def everything(world: World, caller: Turn, word: str) -> str:
     told += [await call(world.commands, caller, *way.partition(" ")[::2]) for way in ways]
     told += [await world.tools.use(caller, tool, given) for tool, given in asked]
     if not caller.session.is_group:
-        exported = await world.memory.transfer.own(caller.asker)
-        told.append(exported.read_text("utf-8"))
+        told.append((await world.memory.transfer.own(caller.asker)).read_text("utf-8"))
     return "\n".join(told).replace(f"{word}是怎么回事", "")
 
 
@@ -127,8 +126,7 @@ class Dialogue:
             self.told = await world.tools.use(caller, name, pairs)
             await world.memory.recall.settle()
         elif text.startswith("^"):
-            said = await world.say(caller, text[1:])
-            self.told = await world.lead(caller, text[1:], said)
+            self.told = await world.lead(caller, text[1:], await world.say(caller, text[1:]))
         elif text.startswith("?"):
             found, lead = await world.ask(caller, text[1:])
             self.told = f"{lead}\n{found.block}"
@@ -154,8 +152,7 @@ class Dialogue:
                 await memory.recall.settle()
             case "retract":  # by id, or what the bot said by its words
                 who, ref, *text_of = text.split()
-                circle = CALLERS[who].session.circle
-                assert await memory.library.retract(circle, ref, *text_of)
+                assert await memory.library.retract(CALLERS[who].session.circle, ref, *text_of)
                 await memory.recall.settle()
             case "pause":
                 await memory.learning.pauses.pause("user", CALLERS[text].user)

@@ -58,8 +58,7 @@ def read(path: Path) -> str:
 
 def test_what_counts_as_code() -> None:
     head = '"""Text."""\n\nimport os\n\n# why\nA = 1\n"""What it is."""\n\n\n'
-    text = f'{head}def f():\n    """Do."""\n    return (\n        os\n    )\n'
-    assert code_lines(text) == 5
+    assert code_lines(f'{head}def f():\n    """Do."""\n    return (\n        os\n    )\n') == 5
 
 
 def test_there_is_no_more_code_than_was_decided() -> None:

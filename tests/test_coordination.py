@@ -119,8 +119,7 @@ async def test_who_is_forgotten_by_one_is_gone_from_all_files_of_all(bots: Bots)
     for name in ("one", "two"):
         assert not holding(bots.folder / name, "山竹虫")
     assert [m.text for m in await two.memory.journal.newest_messages(9)] == ["今天聚餐"]
-    bot = (await two.memory.journal.report(1))[0]
-    assert bot.silent < 60
+    assert (await two.memory.journal.report(1))[0].silent < 60
 
 
 async def test_who_was_forgotten_stays_so_if_the_server_is_set_back(bots, postgres):
@@ -142,8 +141,7 @@ async def test_who_was_forgotten_stays_so_if_the_server_is_set_back(bots, postgr
     for _ in range(2):
         await followed(one, two)
     for name, world in (("one", one), ("two", two)):
-        texts = [m.text for m in await world.memory.journal.newest_messages(9)]
-        assert texts == [], name
+        assert [m.text for m in await world.memory.journal.newest_messages(9)] == [], name
 
 
 @pytest.mark.parametrize("after", ["a restart", "a set-back"])
@@ -242,8 +240,7 @@ async def test_the_status_tells_of_the_others(bots: Bots, postgres: Postgres) ->
     assert "共享：另有 1 个机器人（0 个没有音讯），本机 0 条消息待补交" in told
     postgres.stop()
     try:
-        waiting = await one.say(zhang, "断线了")
-        assert waiting.id < 0
+        assert (await one.say(zhang, "断线了")).id < 0
         told = describe(await one.memory.health(), "zh", CHINA)
         assert "本机 1 条消息待补交" in told
         assert "连不上共享日志的服务器" in told

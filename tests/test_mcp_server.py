@@ -157,8 +157,7 @@ async def test_it_asks_as_the_persona_that_was_spoken_with_last(tmp_path: Path) 
         for asker, persona in ((OPEN.mcp_asker, "mei"), (f"{OPEN.mcp_asker}#lan", "lan")):
             turn = await turn_of(memory, asker)
             assert turn.session.persona == persona
-        found = await AgentTools(memory, turn).use("memory_recall", {"query": "学"})
-        assert "吉他" not in found
+        assert "吉他" not in await AgentTools(memory, turn).use("memory_recall", {"query": "学"})
 
 
 @pytest.mark.parametrize(("method", "headers", "status"), [

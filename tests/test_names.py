@@ -27,8 +27,7 @@ def twice(names: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
 def modules() -> Iterator[tuple[str, str]]:
     """Modules and packages by their own name; the top-level ones are fixed."""
     for path in runtime_modules():
-        own = path.parent.name if path.stem == "__init__" else path.stem
-        yield own, name(path)
+        yield (path.parent.name if path.stem == "__init__" else path.stem), name(path)
 
 
 def classes() -> Iterator[tuple[str, str]]:
@@ -82,8 +81,7 @@ def test_a_docstring_begins_with_one_short_sentence() -> None:
 
 
 def test_twice_finds_what_is_there_twice() -> None:
-    found = twice([("a", "x.py"), ("b", "x.py"), ("a", "y.py")])
-    assert found == {"a": ["x.py", "y.py"]}
+    assert twice([("a", "x.py"), ("b", "x.py"), ("a", "y.py")]) == {"a": ["x.py", "y.py"]}
     assert len(ROOT.parts) > 1
 
 

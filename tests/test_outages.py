@@ -35,8 +35,7 @@ class Hanging(HashEmbedder):
 
 async def test_an_embedder_that_hangs_delays_three_messages_and_no_more(tmp_path, caplog):
     embedder = Hanging()
-    settings = Settings(recall_deadline=200)
-    service = await MemoryService.open(tmp_path, settings, zone=UTC)
+    service = await MemoryService.open(tmp_path, Settings(recall_deadline=200), zone=UTC)
 
     async def load() -> Hanging:
         return embedder

@@ -70,8 +70,7 @@ async def test_a_full_disk_stops_nothing_and_heals_by_itself(disk, caplog):
         assert "free some space" in line.message
         await service.recall.settle()
         assert "豆包" in (await service.recall.remind(asker_of(HOME, ZHANG), "猫叫什么名字")).block
-        health = await service.health()
-        assert health.storage_kind == "full"
+        assert (await service.health()).storage_kind == "full"
         status = await Commands(service).status(admin)
         assert "磁盘满了" in status
         assert "腾出空间" in status
@@ -85,8 +84,7 @@ async def test_a_full_disk_stops_nothing_and_heals_by_itself(disk, caplog):
         assert told == [line.message, "messages are stored again"]
     await service.close()
     again = await opened(disk.path)
-    counts = await again.journal.counts()
-    assert counts["messages"] >= 2
+    assert (await again.journal.counts())["messages"] >= 2
     await again.close()
 
 

@@ -32,8 +32,7 @@ def file_of(module: str) -> Path:
 def functions(module: str) -> Iterator[str]:
     """Functions and methods of a module, as people write them."""
     for node in tree(file_of(module)).body:
-        inside = node.body if isinstance(node, ast.ClassDef) else [node]
-        for each in inside:
+        for each in node.body if isinstance(node, ast.ClassDef) else [node]:
             if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef):
                 yield each.name if each is node else f"{node.name}.{each.name}"  # type: ignore[attr-defined]
 

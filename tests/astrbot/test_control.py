@@ -117,9 +117,7 @@ def test_a_reply_is_cleaned(in_chain: bool) -> None:
 
 
 def test_an_error_is_no_reply() -> None:
-    event = taught(Word.SILENCE)
-    response = LLMResponse("err", "<SILENCE>")
-    assert not hooks.heed(event, response).words
+    assert not hooks.heed(taught(Word.SILENCE), LLMResponse("err", "<SILENCE>")).words
 
 
 @pytest.mark.parametrize(

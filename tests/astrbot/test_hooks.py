@@ -43,14 +43,12 @@ async def asked(world: World) -> Event:
     message = await world.memory.learning.hear(
         Turn(HOME, zhang.user, zhang.name, "我今天感冒了", ref="7@1")
     )
-    turn = replace(zhang, message=message)
-    return Event(**{STATE: EventState(turn, words=frozenset(Word))})
+    return Event(**{STATE: EventState(replace(zhang, message=message), words=frozenset(Word))})
 
 
 async def test_the_answer_is_kept_with_what_it_intends(tmp_path: Path) -> None:
     async with living(tmp_path) as world:
-        event = await asked(world)
-        await hooks.reply(NOBODY, world.memory, event, LLMResponse("assistant", WISH))
+        await hooks.reply(NOBODY, world.memory, await asked(world), LLMResponse("assistant", WISH))
         assert await said(world) == ["好的。"]
         assert len(await world.rows(FollowUp)) == 1
 

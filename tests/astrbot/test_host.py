@@ -147,8 +147,7 @@ async def test_half_of_a_character_in_an_id_keeps_nobody_from_being_heard(tmp_pa
     event.message_obj.message_id = "7\ud800"
     event.message_obj.group.group_name = "读\ud800书会"
     event.get_sender_name = lambda: "小\ud800红"
-    found = host()
-    caller = await found.turn(event)
+    caller = await host().turn(event)
     assert caller
     assert (caller.user, caller.session.circle) == ("aiocqhttp:1\ufffd", "aiocqhttp:group:4\ufffd2")
     journal = await Journal.open(tmp_path / "journal.sqlite3")

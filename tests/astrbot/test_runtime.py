@@ -90,8 +90,7 @@ def owner(directory: Path) -> Iterator[subprocess.Popen[str]]:
 
 async def test_a_second_bot_on_one_directory(directory, owner, caplog):
     second = bot(directory)
-    log = logging.getLogger("astrbot-of-a-test")
-    await second.start(log)
+    await second.start(logging.getLogger("astrbot-of-a-test"))
     assert second.memory is None
     assert "另一个 AstrBot 正在使用" in await why_not(second)
     await asyncio.sleep(0.5)
@@ -177,8 +176,7 @@ async def test_a_key_that_no_page_can_show_is_told_once(directory, caplog):
         assert one.memory
         told = [r.getMessage() for r in caplog.records if "shown only now" in r.getMessage()]
         assert len(told) == 1
-        access = await one.memory.access()
-        assert access.matches(told[0].rsplit(" ", 1)[1])
+        assert (await one.memory.access()).matches(told[0].rsplit(" ", 1)[1])
     finally:
         await one.stop()
 

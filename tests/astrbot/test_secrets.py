@@ -104,8 +104,7 @@ async def failed(
 
 def assert_clean(text: str) -> None:
     assert text
-    found = [secret for secret in SECRETS if secret in text]
-    assert not found, text[:2_000]
+    assert not [secret for secret in SECRETS if secret in text], text[:2_000]
 
 
 async def test_a_failure_is_told_by_its_kind(failed: tuple[MemoryService, str]) -> None:

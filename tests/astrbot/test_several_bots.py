@@ -54,8 +54,7 @@ class Group:
         """The bot is asked and says something, which the other one hears."""
         asked = ProviderRequest(prompt=event.message_str)
         await hooks.remind(self.host, self.world.memory, event, asked)
-        said = LLMResponse("assistant", text)
-        await hooks.reply(self.host, self.world.memory, event, said)
+        await hooks.reply(self.host, self.world.memory, event, LLMResponse("assistant", text))
 
     async def stored(self) -> list[tuple[str, str]]:
         return await self.world.memory.journal.look(
@@ -76,11 +75,9 @@ async def test_what_one_bot_says_is_no_persons_word_to_the_other(club: Group) ->
     asked = await club.hears(ONE, "10002", "小雪，推荐一本书", asked=True)
     await club.answers(asked, "《三体》，我最喜欢。")
     await club.hears(OTHER, ONE, "《三体》，我最喜欢。")
-    senders = [sender for sender, text in await club.stored() if "三体" in text]
-    assert senders == [BOT]
+    assert [sender for sender, text in await club.stored() if "三体" in text] == [BOT]
     await club.world.learn()
-    people = {row.id for row in await club.world.rows(User)}
-    assert people == {"aiocqhttp:10001", "aiocqhttp:10002"}
+    assert {row.id for row in await club.world.rows(User)} == {"aiocqhttp:10001", "aiocqhttp:10002"}
     assert "aiocqhttp:999" not in club.world.model.calls[-1].prompt
 
 
@@ -132,8 +129,7 @@ async def test_who_says_the_same_later_or_elsewhere_or_is_another_says_it_anew(c
     await acquainted(club)
     await club.hears(ONE, "10001", "早")
     await club.hears(OTHER, "10002", "早")
-    elsewhere = club.event(OTHER, "10001", "早", group="43")
-    await hooks.hear(club.host, club.world.memory, elsewhere)
+    await hooks.hear(club.host, club.world.memory, club.event(OTHER, "10001", "早", group="43"))
     club.world.later(LATE + 1)
     await club.hears(OTHER, "10001", "早")
     assert await texts(club) == ["早"] * 4
@@ -142,8 +138,7 @@ async def test_who_says_the_same_later_or_elsewhere_or_is_another_says_it_anew(c
 async def test_what_is_said_to_each_in_private_are_two_lines(club: Group) -> None:
     await acquainted(club)
     for own in (ONE, OTHER):
-        alone = club.event(own, "10001", "你好", group="")
-        await hooks.hear(club.host, club.world.memory, alone)
+        await hooks.hear(club.host, club.world.memory, club.event(own, "10001", "你好", group=""))
     assert await texts(club) == ["你好"] * 2
 
 
@@ -188,15 +183,13 @@ async def test_each_account_takes_back_and_quotes_by_its_own_ids(club: Group) ->
     await hooks.hear(club.host, club.world.memory, notice)
     assert await texts(club) == ["二", "为什么"]
     copies = "SELECT count(*) FROM copy"
-    left = await club.world.memory.journal.look(lambda db: db.execute(copies).fetchone())
-    assert left == (1,)
+    assert await club.world.memory.journal.look(lambda db: db.execute(copies).fetchone()) == (1,)
 
 
 async def test_what_both_hear_is_learned_in_one_call(club: Group) -> None:
     await acquainted(club)
     for number in range(4):
-        order = (ONE, OTHER) if number % 2 else (OTHER, ONE)
-        for own in order:
+        for own in (ONE, OTHER) if number % 2 else (OTHER, ONE):
             await club.hears(own, "10001", f"我周末去爬了第{number}座山")
         club.world.later(20)
     await club.world.learn()

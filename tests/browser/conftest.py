@@ -116,8 +116,7 @@ async def service(tmp_path_factory: Any) -> AsyncIterator[MemoryService]:
 @pytest_asyncio.fixture(scope="package", loop_scope="package")
 async def base(service: MemoryService) -> AsyncIterator[str]:
     """Address of a running web UI."""
-    access = Access.open(service.directory, KEY)
-    server = WebServer(create_app(service, access, Settings()))
+    server = WebServer(create_app(service, Access.open(service.directory, KEY), Settings()))
     await server.start(0)
     yield f"http://127.0.0.1:{server.port}"
     await server.stop()

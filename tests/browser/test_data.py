@@ -29,8 +29,7 @@ async def test_a_file_is_sent_seen_brought_in_and_taken_back(visit, service):
     ]
     text = "\n".join(json.dumps(line, ensure_ascii=False) for line in lines).encode()
     before = (await service.journal.counts())["messages"]
-    seen = await visit(at="/data")
-    page = seen.page
+    page = (await visit(at="/data")).page
     file = {"name": "吉他<b>.jsonl", "mimeType": "application/octet-stream", "buffer": text}
     await page.get_by_label("选一个文件上传").set_input_files(files=[file])  # type: ignore[list-item]
     await page.get_by_role("heading", name="导入 吉他_b_.jsonl？").wait_for()
@@ -63,8 +62,7 @@ async def test_long_work_is_followed_over_a_reload_to_its_end(visit, service, la
         return Undone(1_000, 0)
 
     works.begin(works.run("undo", work))
-    seen = await visit(width, language=language, at="/data")
-    page = seen.page
+    page = (await visit(width, language=language, at="/data")).page
     bar, words = page.locator("progress"), {"zh": "删掉了 1,000 条", "en": "1,000 messages went"}
     await expect(page.locator("[data-progress]")).to_contain_text("1,200 / 5,000")
     assert await bar.get_attribute("value") == "1200"

@@ -85,8 +85,7 @@ async def test_time_and_other_eyes_are_lenses_on_the_picture(visit, service) -> 
     await seen.log_in()
     await seen.graph()
     page, picture = seen.page, seen.page.locator("#picture")
-    slider = page.get_by_role("slider", name="时间")
-    await slider.focus()
+    await page.get_by_role("slider", name="时间").focus()
     await page.keyboard.press("Home")
     await expect(picture).to_have_attribute("data-lines", "0")
     await page.keyboard.press("End")
@@ -223,8 +222,7 @@ async def test_five_thousand_nodes_are_there_in_two_seconds_and_move_smoothly(vi
 
 async def test_a_reply_is_opened_and_hostile_text_does_not_run(visit, service):
     await remember_asking(service)
-    seen = await visit(at="/why")
-    page = seen.page
+    page = (await visit(at="/why")).page
     await page.locator(".replies a", has_text="周末去哪里爬山？").first.click()
     await page.locator(".reply-query", has_text="周末去哪里爬山？").wait_for()
     assert "<memories>" in await page.locator(".block-text").inner_text()
@@ -271,8 +269,7 @@ async def test_what_is_recalled_and_changed_appears_by_itself(visit, service):
     other = await visit(at="/memories")
     asked = "国庆节去徽杭古道怎么样？"
     async with asyncio.timeout(1.5):  # the second asked for, and what a busy machine takes
-        asker = service.view_as.asker(ZHANG, "", "life_advisor")
-        await service.recall.remind(asker, asked)
+        await service.recall.remind(service.view_as.asker(ZHANG, "", "life_advisor"), asked)
         await expect(seen.page.get_by_text(asked).first).to_be_visible(timeout=1500)
     await expect(other.page.locator("[data-news]")).to_be_hidden()
     (line, *_) = (await service.library.browse()).items

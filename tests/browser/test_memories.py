@@ -150,8 +150,7 @@ async def test_whom_a_name_may_mean_is_listed_while_it_is_typed(visit: Opener) -
     await page.fill("#statement", "小红会弹琴")
     await page.get_by_role("button", name="保存").click()
     await expect(page.locator(".memory-statement")).to_contain_text("小红会弹琴")
-    link = page.locator(".memory-about a")
-    assert HONG in unquote(await link.get_attribute("href") or "")
+    assert HONG in unquote(await page.locator(".memory-about a").get_attribute("href") or "")
     await page.get_by_role("button", name="撤销").click()
     await page.get_by_text("已撤销").wait_for()
 
@@ -167,8 +166,7 @@ SMALL = """() => [...document.querySelectorAll("#content :is(a, button, summary,
 
 
 async def test_a_finger_hits_what_is_to_be_pressed(visit: Opener, service: MemoryService) -> None:
-    asker = service.view_as.asker(LI, "", "tech_assistant")
-    await service.recall.remind(asker, "周末去哪里爬山？")
+    await service.recall.remind(service.view_as.asker(LI, "", "tech_assistant"), "周末去哪里爬山？")
     seen = await visit(390, at="/")
     eyes = f"/viewas?user={LI}&persona=tech_assistant"
     pages = ["/", "/memories", "/people", f"/node?id={LI}", "/records", eyes, "/why", "/review"]

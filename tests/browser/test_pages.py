@@ -31,8 +31,7 @@ async def test_the_table_by_keyboard_alone(visit: Opener) -> None:
         await keyboard.press("Tab")
         if await page.evaluate("document.activeElement.className") == "row-link":
             break
-    outline = "getComputedStyle(document.activeElement).outlineWidth"
-    assert await page.evaluate(outline) == "2px"
+    assert await page.evaluate("getComputedStyle(document.activeElement).outlineWidth") == "2px"
     await keyboard.press("Enter")
     await page.wait_for_url("**/memories/f*")
     assert await page.get_by_role("heading", level=1).inner_text() == "张三养了一只叫年糕的橘猫"
@@ -75,8 +74,7 @@ async def test_the_graph_by_keyboard_alone(visit: Opener) -> None:
 
 
 async def test_a_busy_person_is_shown_truthfully_and_quickly(visit: Opener) -> None:
-    seen = await visit(motion="no-preference", node=ZHANG)
-    page = seen.page
+    page = (await visit(motion="no-preference", node=ZHANG)).page
     note = await page.locator("#shown").inner_text()
     shown, total = (int(word) for word in note.split() if word.isdigit())
     assert shown == 60
@@ -89,8 +87,7 @@ async def test_a_busy_person_is_shown_truthfully_and_quickly(visit: Opener) -> N
 
 
 async def test_zoom_and_drag_move_the_picture(visit: Opener) -> None:
-    seen = await visit(node=HONG)
-    page = seen.page
+    page = (await visit(node=HONG)).page
     picture = page.locator("#picture")
     first = await picture.get_attribute("data-view") or ""
     await page.get_by_role("button", name="放大").click()
@@ -166,8 +163,7 @@ async def test_even_a_page_that_forgot_to_escape_runs_nothing(visit: Opener) -> 
 
 
 async def test_on_a_phone_every_place_is_in_sight(visit: Opener) -> None:
-    seen = await visit(360, language="en", at="/people")
-    links = seen.page.locator(".places a")
+    links = (await visit(360, language="en", at="/people")).page.locator(".places a")
     for number in range(await links.count()):
         box = await links.nth(number).bounding_box()
         assert box

@@ -15,5 +15,4 @@ admin = Turn(private("boss"), user("boss"), "老板", is_admin=True)
 
 async def call(commands: Commands, turn: Turn, name: str, words: str) -> str:
     """What a command of the group answers."""
-    command = next(each for each in COMMANDS if each.name == name)
-    return await command.answer(commands, turn, words)
+    return await next(each for each in COMMANDS if each.name == name).answer(commands, turn, words)

@@ -229,8 +229,7 @@ async def test_linking_shows_the_accounts_and_asks_about_namesakes(commands, mem
     await put(memory.journal, *names)
     assert "关联了" in await commands.people.answer(boss, "关联 li zhang2")
     await commands.people.answer(boss, "取消关联 li")
-    there = [name(CLUB, NEW, "三 哥")]
-    await put(memory.journal, *there)
+    await put(memory.journal, name(CLUB, NEW, "三 哥"))
     asked = await commands.people.answer(boss, "关联 li zhang2")
     assert "冒充" in asked
     assert "（群读书会）" in asked
@@ -283,8 +282,7 @@ async def test_forgetme_is_for_one_account_and_says_so(commands: Commands, memor
     in_club = await commands.privacy.forget_me(caller(CLUB, NEW, memory))
     assert "这一个账号" in in_club
     assert ZHANG not in in_club
-    asked = await commands.privacy.forget_me(caller(NEW_HOME, NEW, memory))
-    assert f"{LI}、{ZHANG}" in asked
+    assert f"{LI}、{ZHANG}" in await commands.privacy.forget_me(caller(NEW_HOME, NEW, memory))
     await commands.privacy.forget_me(caller(NEW_HOME, NEW, memory), "确认")
     await memory.settle()
     assert memory.identities.accounts(NEW) == {NEW}
@@ -292,8 +290,7 @@ async def test_forgetme_is_for_one_account_and_says_so(commands: Commands, memor
     assert "花生" in await commands.mine(caller(HOME, ZHANG, memory))
     kept = await memory.journal.read(lambda rows: list(rows.scan(Link)))
     assert [(link.a, link.b) for link in kept] == [(LI, ZHANG)]
-    changes = await all_changes(memory.journal)
-    assert NEW not in repr(changes)
+    assert NEW not in repr(await all_changes(memory.journal))
 
 
 async def test_a_merge_goes_with_the_last_of_an_entity(memory: MemoryService):
@@ -308,8 +305,7 @@ async def test_looking_up_leads_through_merged_nodes(memory: MemoryService):
     """By another name to what is known of the other, and on along the graph."""
     await memory.identity_edits.merge(MING, OTHER_MING, "owner")
     await memory.settle()
-    asker = caller(private("li"), LI, memory).asker
-    found = await memory.lookup.find(asker, "", person="阿哲")
+    found = await memory.lookup.find(caller(private("li"), LI, memory).asker, "", person="阿哲")
     ids = {item.id for item in found.items}
     ids |= {fact.id for path in found.paths for fact in path.facts}
     assert {READS.id, WORKS.id} <= ids

@@ -147,8 +147,7 @@ async def test_correcting(tools: Tools, commands: Commands, memory: MemoryServic
 
 def answering(turn: Turn, message: int) -> Turn:
     """The turn whose stored message is the one with this id."""
-    said = Message(message, turn.session.id, turn.user, turn.name, "", 0.0)
-    return replace(turn, message=said)
+    return replace(turn, message=Message(message, turn.session.id, turn.user, turn.name, "", 0.0))
 
 
 async def facts(memory: MemoryService) -> list[Fact]:
@@ -215,8 +214,7 @@ async def test_what_the_model_gives_may_be_anything(tools: Tools, commands: Comm
 
 async def test_in_english(tmp_path: Path) -> None:
     memory = await opened(tmp_path, language="en")
-    told = await Tools(Commands(memory)).recall(li_in_club, "张三 爬山")
-    assert "Ids in brackets" in told
+    assert "Ids in brackets" in await Tools(Commands(memory)).recall(li_in_club, "张三 爬山")
     await memory.close()
 
 

@@ -98,10 +98,8 @@ async def test_taking_out(memory: MemoryService, moves: TransferCommands) -> Non
     where = await moves.unsent(OWNER, own.path)
     (kept,) = (memory.directory / "exports").glob("owner-*.jsonl")
     assert str(kept) in where
-    everything = await moves.export(OWNER, "all")
-    assert "2 条消息" in everything.text
-    one = await moves.export(OWNER, "2")
-    assert "1 条消息" in one.text
+    assert "2 条消息" in (await moves.export(OWNER, "all")).text
+    assert "1 条消息" in (await moves.export(OWNER, "2")).text
     written = sorted(path.name for path in (memory.directory / "exports").glob("[ep]*-*.jsonl"))
     assert [name.partition("-")[0] for name in written] == ["everything", "person"]
 
@@ -127,8 +125,7 @@ async def test_moving_a_chat(memory: MemoryService, moves: TransferCommands) -> 
     assert here.circle in await moves.move(OWNER, f"{here.circle} {there.circle}")
     assert "已迁移" in await moves.move(OWNER, "确认")
     await memory.recall.settle()
-    found = await memory.recall.search(asker_of(there, user("2")), "换群", 5)
-    assert "换群" in found.block
+    assert "换群" in (await memory.recall.search(asker_of(there, user("2")), "换群", 5)).block
     assert not (await memory.recall.search(asker_of(here, user("2")), "换群", 5)).items
 
 

@@ -89,8 +89,7 @@ async def test_what_is_typed_wrong_does_nothing(memory: MemoryService, what: str
         (folder / "a.jsonl").write_text('{"time": 1, "sender": "1", "text": "a"}', "utf-8")
     before = await state(memory)
     told = await act(Commands(memory))
-    text = told if isinstance(told, str) else told.text
-    assert meant in text
+    assert meant in (told if isinstance(told, str) else told.text)
     assert await state(memory) == before
 
 

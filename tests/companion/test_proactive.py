@@ -108,8 +108,7 @@ async def test_speaks_when_it_is_due(now: Scene) -> None:
     assert call.where == HOME.umo
     assert REASON in call.prompt
     assert "我今天感冒了" in call.prompt
-    row = await now.row()
-    assert row.status == FollowUpStatus.DONE
+    assert (await now.row()).status == FollowUpStatus.DONE
     assert now.world.memory.spending.today().costs[PURPOSE].calls == 1
     # The bot's line is in the journal, and nothing more comes of it.
     messages = await now.world.memory.journal.newest_messages(5)
@@ -273,8 +272,7 @@ async def test_listing_and_cancelling(now: Scene) -> None:
     for other in (zhang_to_lan, li):
         assert REASON not in await heart.proactive(other)
         assert REASON not in await heart.proactive(other, "cancel 1")
-    in_club = replace(zhang, session=CLUB)
-    assert REASON not in await heart.proactive(in_club)
+    assert REASON not in await heart.proactive(replace(zhang, session=CLUB))
     assert "用法" in await heart.proactive(zhang, "cancel")
     assert "2" in await heart.proactive(zhang, "cancel 2")
     assert REASON in await heart.proactive(zhang, "取消 1")

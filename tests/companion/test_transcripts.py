@@ -71,8 +71,7 @@ async def test_a_long_record_has_pages(world: World) -> None:
     for number in range(40):
         await world.say(zhang, f"第{number}段" + "长" * 100, wait=1)
     await world.learn(answer(summary="很长"))
-    found = await world.tools.use(zhang, "search_history", {"keyword": "第0段"})
-    (record,) = set(ids(found))
+    (record,) = set(ids(await world.tools.use(zhang, "search_history", {"keyword": "第0段"})))
     pages = [
         await world.tools.use(zhang, "open_record", {"id": record, "page": page})
         for page in ("1", "2", "3", "4", "十", "-1")

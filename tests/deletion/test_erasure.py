@@ -59,8 +59,7 @@ def story(draw: st.DrawFn) -> list[tuple[Any, ...]]:
         speaker = draw(st.sampled_from(members(room)))
         about = draw(st.sampled_from(PEOPLE))
         what = draw(st.sampled_from(["say", "say", "answer", "learn", "learn", "drop", "remark"]))
-        nick = draw(st.sampled_from(["", *WORDS]))
-        told.append((what, room, speaker, about, number, nick))
+        told.append((what, room, speaker, about, number, draw(st.sampled_from(["", *WORDS]))))
     return told
 
 
@@ -145,8 +144,7 @@ def standing(rows: Rows) -> dict[str, Any]:
 async def test_all_of_theirs_goes_and_nothing_of_others(told, steps):
     """However often it was broken off."""
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "journal.sqlite3"
-        journal = await Journal.open(path, lambda: T0 + 100)
+        journal = await Journal.open(Path(folder) / "journal.sqlite3", lambda: T0 + 100)
         await play(journal, told)
         before = await journal.read(standing)
         messages = await journal.newest_messages(1000)

@@ -177,8 +177,7 @@ async def all_names(service: MemoryService) -> list[Any]:
 
 async def test_what_others_did_can_still_be_undone(service: MemoryService):
     shared = replace(OWN, id="f:shared", evidence=(2, 3))
-    senders = [m.sender for m in await service.journal.messages([2, 3])]
-    assert senders == [WANG, LI], "said by both"
+    assert [m.sender for m in await service.journal.messages([2, 3])] == [WANG, LI], "said by both"
     await put(service.journal, shared)
     await service.library.act("archive", [shared.id], LI)
     await service.forget_me.forget(WANG)

@@ -170,8 +170,7 @@ async def test_many_go_in_slices_and_recall_follows(world):
     first, *_, last = await world.journal.newest_messages(count)
     await world.put(told(first, last, "张三说起青岛"))
     hashes = [text_hash("第7次说起青岛的海"), text_hash("张三说起青岛")]
-    vectors = dict.fromkeys(hashes, np.ones(4, np.float32))
-    await world.journal.put_vectors("m", vectors)
+    await world.journal.put_vectors("m", dict.fromkeys(hashes, np.ones(4, np.float32)))
     world.clock.now = T0 + 100 * DAY
     await world.run(keep_messages_days=30)
     await recaller.settle()
@@ -376,8 +375,7 @@ async def test_names_of_a_forgotten_person_go_also_when_the_log_knows_no_more(wo
     )  # fmt: skip
     await trim_log(world.journal, T0 + 100 * DAY)
     await world.journal.in_slices(lambda db, tell: erase(db, ZHANG, T0, tell))
-    left = await world.journal.read(lambda rows: [row.text for row in rows.scan(Name)])
-    assert left == ["胡桃"]
+    assert await world.journal.read(lambda rows: [row.text for row in rows.scan(Name)]) == ["胡桃"]
 
 
 async def test_a_message_retracted_late_takes_its_names_and_what_was_understood(world):

@@ -25,8 +25,7 @@ def clock() -> Clock:
 
 async def say(journal: Journal, where: Session, who: str, text: str, at: float, nick: str = ""):
     """A line, and for a person an episode that it begins and a summary tells of."""
-    line = message(where, who, text, T0 + at, name=nick)
-    return await journal.append(line, where)
+    return await journal.append(message(where, who, text, T0 + at, name=nick), where)
 
 
 async def summed_up(journal: Journal, where: Session, who: str, first: int, last: int, text: str):
@@ -106,8 +105,7 @@ async def test_a_name_that_may_be_somebody_elses_is_not_looked_for(journal: Jour
         await say(journal, private("3"), W, "我去过韶山冲", -9, "老吴")
     if why == "thing":
         place = entity("韶山冲")
-        rows = [Entity(place), name(CLUB, place, "韶山冲")]
-        await put(journal, *rows)
+        await put(journal, Entity(place), name(CLUB, place, "韶山冲"))
     club = replace(CLUB, id=f"{CLUB.circle}#韶山冲", persona="韶山冲") if why == "persona" else CLUB
     await say(journal, club, U, "大家好", 0, "韶山冲")
     other = {"another": "韶山冲", "longer": "韶山冲饭店"}.get(why, "小红")

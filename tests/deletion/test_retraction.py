@@ -88,8 +88,7 @@ async def test_nothing_is_left_of_it(memory: MemoryService, chat: Chat):
     assert await memory.library.retract(CLUB.circle, "1")
     assert left(memory) == []
     assert list(await chat.facts()) == ["李四喜欢爬山"]
-    names = {row.text for row in await chat.rows(Name)}
-    assert names == {"张三", "李四", "爬山"}
+    assert {row.text for row in await chat.rows(Name)} == {"张三", "李四", "爬山"}
     assert len(await chat.rows(Mention)) == 1
     (episode,) = await chat.rows(Episode)
     assert (episode.summary, episode.messages) == ("李四: 我喜欢爬山", 1)
@@ -114,8 +113,7 @@ async def test_states_of_the_past_go_too(memory: MemoryService, chat: Chat):
     await memory.journal.commit(lambda _: Draft("owner", "restore", [fact]))
     await chat.say("zhang", "蓝鲸换掉了", "张三", ref="3@7")
     await chat.show()
-    number = chat.number(fact.statement)
-    await chat.learn(answer(ended=[number]))
+    await chat.learn(answer(ended=[chat.number(fact.statement)]))
     assert len([f for f in await chat.rows(Fact) if PLANTED in f.statement]) == 2
     assert await memory.library.retract(CLUB.circle, "1")
     assert left(memory) == []
@@ -192,11 +190,9 @@ async def test_what_others_said_as_well_stays(memory: MemoryService, chat: Chat)
     await chat.learn(answer(restated=[chat.number(fact.statement)]))
     before = await all_changes(memory.journal)
     assert await memory.library.retract(CLUB.circle, "1")
-    kept = (await chat.facts())[fact.statement]
-    assert kept.evidence == (second.id,)
+    assert (await chat.facts())[fact.statement].evidence == (second.id,)
     assert PLANTED in {name.text for name in await chat.rows(Name)}
-    after = await all_changes(memory.journal)
-    for was, now in zip(before, after, strict=False):
+    for was, now in zip(before, await all_changes(memory.journal), strict=False):
         for old, new in zip(was.ops, now.ops, strict=True):
             if old.kind == Fact.kind:
                 assert new == old  # what stands can still be undone
@@ -229,8 +225,7 @@ async def test_the_views_follow(memory: MemoryService, chat: Chat):
 
 async def test_a_graph_that_was_away_follows_the_blank_log(tmp_path: Path):
     memory = await opened(tmp_path)
-    chat = Chat(memory.journal, CLUB)
-    await learned(chat)
+    await learned(Chat(memory.journal, CLUB))
     await memory.settle()
     await memory.graph.close()
     assert await memory.library.retract(CLUB.circle, "1")
@@ -256,8 +251,7 @@ async def test_nothing_is_left_in_a_file_that_has_seen_much(memory, chat, seed):
     journal = memory.journal
     for round in range(15):
         for number in range(20):
-            text = f"闲聊{round}-{number}" + "嗯" * dice.randrange(1, 150)
-            await chat.say("li", text, "李四")
+            await chat.say("li", f"闲聊{round}-{number}" + "嗯" * dice.randrange(1, 150), "李四")
         if round == 4:
             await learned(chat, before=20)
         else:
@@ -307,8 +301,7 @@ async def taken_back(memory: MemoryService, wait: Callable[[], None] = lambda: N
     await learned(Chat(memory.journal, CLUB))
     await memory.settle()
     await memory.backups.tend()
-    manual = await memory.backups.make()
-    await memory.backups.restore(manual.name)
+    await memory.backups.restore((await memory.backups.make()).name)
     await memory.backups.make("migration-0009_more")
     wait()
     assert await memory.library.retract(CLUB.circle, "1")

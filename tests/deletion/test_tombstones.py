@@ -24,8 +24,7 @@ def first_hash(who: str, salt: str) -> str:
 def test_a_tombstone_is_no_cheap_hash(tmp_path: Path) -> None:
     made = Tombstones.read(tmp_path)
     stone = made.add(U, T0)
-    again = Tombstones.read(tmp_path)
-    assert again.match([V, U]) == {stone.id: U}
+    assert Tombstones.read(tmp_path).match([V, U]) == {stone.id: U}
     assert stone.id != first_hash(U, made.salt)
     memory_hard = hashlib.scrypt(
         bytes.fromhex(first_hash(U, made.salt)),

@@ -48,8 +48,7 @@ async def test_no_id_of_what_is_deleted_is_left(tmp_path, way):
     async with living(tmp_path, clock=[T0 + 600]) as world:
         await world.memory.settle()
         await way(world)
-        stays = [trace.query for trace in world.memory.recall.traces.recent()]
-        assert bool(stays) == WAYS[way]
+        assert bool([trace.query for trace in world.memory.recall.traces.recent()]) == WAYS[way]
         for text in () if WAYS[way] else (TOLD.id, f'"m{line.id}"', LI):
             assert holding(tmp_path, text, traces.FILE) == [], "at once, whoever kills us now"
         await world.ask(zhang_in_club, "书架那边有什么？")

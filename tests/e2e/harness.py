@@ -211,8 +211,7 @@ class FakeOpenAI:
         app.router.add_post("/v1/rerank", self._rerank)
         self._runner = web.AppRunner(app, access_log=None)
         await self._runner.setup()
-        site = web.TCPSite(self._runner, "127.0.0.1", 0)
-        await site.start()
+        await web.TCPSite(self._runner, "127.0.0.1", 0).start()
         self.port = self._runner.addresses[0][1]
         return self
 
@@ -226,8 +225,7 @@ class FakeOpenAI:
     async def _chat(self, request: web.Request) -> web.StreamResponse:
         call = ChatCall(await request.json())
         self.calls.append(call)
-        responder = next((r for match, r in self._rules if match(call)), echo)
-        answer = responder(call)
+        answer = next((r for match, r in self._rules if match(call)), echo)(call)
         if inspect.isawaitable(answer):
             answer = await answer
         call.answer = answer
@@ -492,8 +490,7 @@ class AstrBotInstance:
         if callable(source):
             return source(self.data_dir / "plugins")
         name = source.name
-        metadata = source / "metadata.yaml"
-        for line in metadata.read_text(encoding="utf-8").splitlines():
+        for line in (source / "metadata.yaml").read_text(encoding="utf-8").splitlines():
             if line.startswith("name:"):
                 name = line.split(":", 1)[1].split("#")[0].strip().strip("'\"")
         target = self.data_dir / "plugins" / name

@@ -78,8 +78,7 @@ async def test_talk_that_begins_like_a_command_reaches_the_model(world: World) -
 
 async def test_a_backup_is_put_back_while_the_bot_runs(world: World) -> None:
     await world.say(441, "我喜欢陶艺", "小六")
-    made = await world.qq.ask_private(ADMIN_ID, "/memory backup")
-    name = made.split("：")[1]
+    name = (await world.qq.ask_private(ADMIN_ID, "/memory backup")).split("：")[1]
     await world.say(441, "我还喜欢木雕")
     assert "木雕" in await world.qq.ask_private(441, "/memory search 木雕")
     assert "权限" in await world.qq.ask_private(441, f"/memory restore {name} 确认")

@@ -97,8 +97,7 @@ def records_of(world: World, place: str) -> list[dict[str, Any]]:
         rows = db.execute(
             "SELECT data FROM row WHERE kind = 'episode' AND session LIKE ?", (f"%{place}#%",)
         ).fetchall()
-    found = [json.loads(text) for (text,) in rows]
-    return sorted(found, key=lambda row: row["started_at"])
+    return sorted([json.loads(text) for (text,) in rows], key=lambda row: row["started_at"])
 
 
 async def test_the_next_day(companion: World) -> None:
@@ -116,8 +115,7 @@ async def test_the_next_day(companion: World) -> None:
     script(world)
     await world.qq.ask_private(1201, "/new")
     look_up(world, "原话", "日出")
-    call = await world.say(1201, "早，还记得我喜欢什么运动吗？说说原话")
-    block = injected(call)
+    block = injected(await world.say(1201, "早，还记得我喜欢什么运动吗？说说原话"))
     assert re.search(r"现在 \d{4}-\d\d-\d\d 周. \d\d:\d\d；上次聊天是约 (19|20|21) 小时前", block)
     assert "1. [事实] 小青喜欢登山" in block
     assert "你此刻的心情：" in block

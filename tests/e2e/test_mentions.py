@@ -44,8 +44,7 @@ async def test_somebody_mentioned_and_quoted_is_who_is_meant(world: World) -> No
     assert addressees(world, 1702) == [["aiocqhttp:1701", "小红", None]]
 
     answer = [segment("reply", id=str(said)), segment("at", qq=str(world.qq.self_id))]
-    quoting = [*answer, segment("text", text="我打算去爬山")]
-    await world.qq.ask_group(GROUP, 1704, quoting, "小刚")
+    await world.qq.ask_group(GROUP, 1704, [*answer, segment("text", text="我打算去爬山")], "小刚")
     (quoted, bot) = addressees(world, 1704)
     assert (quoted[:2], bot[0]) == (["aiocqhttp:1702", "小明"], "bot")
     query = "SELECT text FROM message WHERE id = ?"

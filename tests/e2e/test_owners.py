@@ -74,8 +74,7 @@ async def test_groups_of_one_circle_share_their_memory(owned: World) -> None:
     assert "喜欢围棋" not in injected(await owned.say_in(5073, 672, "小弈喜欢什么棋？"))
     async with owned.page(KEY) as see:
         for group, is_told in ((5072, True), (5073, False)):
-            found = await told_in(owned, group, 672, "围棋")
-            assert ("小弈喜欢围棋" in found) is is_told
+            assert ("小弈喜欢围棋" in await told_in(owned, group, 672, "围棋")) is is_told
             form = await see("/viewas")
             (circle,) = re.findall(rf'value="([^"]*\b{group}\b[^"]*)"', form)
             persona = re.findall(r'name="persona"[^>]*>\s*<option value="([^"]+)"', form)[0]

@@ -29,8 +29,7 @@ async def test_listing_and_switching(world: World) -> None:
     assert LIFE in listed
     assert "当前：default" in listed
     assert TECH in await world.qq.ask_private(201, f"/persona {TECH}")
-    call = await world.say(201, "你好")
-    assert "技术助手" in call.system
+    assert "技术助手" in (await world.say(201, "你好")).system
     assert f"当前：{TECH}" in await world.qq.ask_private(201, "/persona")
     assert "没有人格" in await world.qq.ask_private(201, "/persona nobody")
     assert "已取消" in await world.qq.ask_private(201, "/persona unset")
@@ -46,8 +45,7 @@ async def test_talk_about_personas_reaches_the_model(world: World) -> None:
 async def test_new_with_a_persona(world: World) -> None:
     umo = world.qq.umo(user_id=202)
     await world.say(202, "第一个对话", "小李")
-    reply = await world.qq.ask_private(202, f"/new {LIFE}")
-    assert LIFE in reply
+    assert LIFE in await world.qq.ask_private(202, f"/new {LIFE}")
     assert len(await world.bot.conversations(umo)) == 2  # AstrBot's own /new stayed out of it
     call = await world.say(202, "第二个对话")
     assert "生活顾问" in call.system
@@ -73,11 +71,9 @@ async def test_session_rule_overrides(world: World) -> None:
 async def test_group_members_may_not_switch(world: World) -> None:
     before = await world.bot.conversations(world.qq.umo(group_id=5021))
     for command in (f"/persona {TECH}", f"/new {TECH}"):
-        denied = await world.qq.ask_group(5021, 204, command, "小钱", at_bot=False)
-        assert "权限" in denied
+        assert "权限" in await world.qq.ask_group(5021, 204, command, "小钱", at_bot=False)
     assert await world.bot.conversations(world.qq.umo(group_id=5021)) == before
-    allowed = await world.qq.ask_group(5021, ADMIN_ID, f"/persona {TECH}", at_bot=False)
-    assert "已切换" in allowed
+    assert "已切换" in await world.qq.ask_group(5021, ADMIN_ID, f"/persona {TECH}", at_bot=False)
 
 
 async def test_switch_in_the_dashboard(world: World) -> None:

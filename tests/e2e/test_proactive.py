@@ -125,8 +125,7 @@ async def test_one_more_message_and_no_loop(world: World) -> None:
     when(world, "再说一点", "山里有座庙。\n<WANT_MORE>")
     assert await world.qq.ask_private(803, "讲个故事", "小三") == "从前有座山。"
     assert (await world.qq.next_message(user_id=803)).text == "山里有座庙。"
-    told = ("assistant", "从前有座山。\n\n山里有座庙。")
-    await kept(world, 803, ("user", "讲个故事"), told)
+    await kept(world, 803, ("user", "讲个故事"), ("assistant", "从前有座山。\n\n山里有座庙。"))
     _told, more = world.asked("讲个故事") + world.asked("再说一点")
     assert more.messages[-2]["content"]
     assert world.qq.drain(user_id=803) == []

@@ -99,8 +99,7 @@ async def test_questions_nobody_waits_for_last_beside_passages(cached, model, jo
     asked, told = await cached.questions(["在吗", "好吗"]), await cached.passages(["在吗", "好吗"])
     assert np.allclose(asked, -told)
     model.slices.clear()
-    again = await CachedEmbedder(model, journal).questions(["在吗", "好吗"])
-    assert np.array_equal(again, asked)
+    assert np.array_equal(await CachedEmbedder(model, journal).questions(["在吗", "好吗"]), asked)
     assert model.slices == []
 
 
@@ -167,8 +166,7 @@ async def test_a_passage_is_computed_once_and_outlives_the_process(journal, mode
 
 
 async def test_slices_are_small_and_repeated_texts_are_one(cached: CachedEmbedder, model: Counting):
-    texts = [f"事{n % 20}" for n in range(60)]
-    rows = await cached.passages(texts)
+    rows = await cached.passages([f"事{n % 20}" for n in range(60)])
     assert rows.shape == (60, 16)
     assert np.array_equal(rows[:20], rows[20:40])
     assert max(map(len, model.slices)) <= SLICE
@@ -234,8 +232,7 @@ async def test_stored_vectors_of_another_width_are_computed_again(journal: Journ
 async def test_a_damaged_stored_vector_is_computed_again(cached, model, journal):
     key = text_hash("阿杰有只猫")
     await journal.put_vectors(model.name, {key: np.full(16, np.nan, np.float32)})
-    rows = await cached.passages(["阿杰有只猫"])
-    assert np.isfinite(rows).all()
+    assert np.isfinite(await cached.passages(["阿杰有只猫"])).all()
     assert np.isfinite((await journal.vectors(model.name, [key]))[key]).all()
 
 

@@ -26,8 +26,7 @@ def test_a_short_text_is_left_alone(text: str):
 
 
 def test_of_a_long_text_beginning_and_end_are_kept():
-    text = "帮我看看这段话：" + "很长很长的内容，" * 400 + "最后一句是谁写的？"
-    fitted = fit(text)
+    fitted = fit("帮我看看这段话：" + "很长很长的内容，" * 400 + "最后一句是谁写的？")
     assert fitted.startswith("帮我看看这段话：很长")
     assert fitted.endswith("最后一句是谁写的？")
     assert " … " in fitted

@@ -52,8 +52,7 @@ def world() -> list[Row]:
 def build_at(path: Path, journal: Journal) -> Database:
     """A new graph of everything in the journal. Blocks."""
     with journal.snapshot() as rows:
-        canonical = rows.identities().canonical
-        return build(path, rows, canonical, threading.Event())
+        return build(path, rows, rows.identities().canonical, threading.Event())
 
 
 Tables = dict[str, Counter[tuple[object, ...]]]

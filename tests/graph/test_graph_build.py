@@ -134,8 +134,7 @@ def test_hostile_text_and_numbers_survive_exactly(given):
 
 @pytest.mark.parametrize("folder", ["a b", "[1]", "a*?b", "{x,y}", "引'号\"", "back\\slash", "#%"])
 async def test_any_data_directory_will_do(tmp_path: Path, folder: str) -> None:
-    found = await built(tmp_path / folder, world())
-    assert found["KNOWS"].total() == 4
+    assert (await built(tmp_path / folder, world()))["KNOWS"].total() == 4
 
 
 async def test_a_build_that_is_stopped_leaves_nothing(tmp_path: Path) -> None:

@@ -189,8 +189,7 @@ async def test_questions_are_answered_during_a_rebuild(tmp_path: Path, pair: Pai
     rebuilding = asyncio.create_task(store.rebuild())
     answers = 0
     while not rebuilding.done():
-        found = await store.ask(lambda graph: graph.neighbourhood(ZHANG), fresh=0)
-        assert found.total == 3
+        assert (await store.ask(lambda graph: graph.neighbourhood(ZHANG), fresh=0)).total == 3
         answers += 1
     await rebuilding
     assert answers > 1

@@ -47,16 +47,14 @@ def test_the_same_graph_looks_the_same() -> None:
 @pytest.mark.parametrize("count", [0, 1, 2, 7])
 def test_what_is_joined_with_nothing_has_a_place_too(count: int) -> None:
     ends, weights = np.zeros((0, 2), np.intp), np.zeros(0)
-    labels = communities(count, ends, weights)
-    places = positions(labels, ends, weights)
+    places = positions(communities(count, ends, weights), ends, weights)
     assert places.shape == (count, 2)
     assert np.isfinite(places).all()
     assert len(set(map(tuple, places.tolist()))) == count
 
 
 def test_thousands_take_seconds_at_most() -> None:
-    random = np.random.default_rng(5)
-    ends = np.sort(random.integers(0, 5_000, (20_000, 2)), axis=1)
+    ends = np.sort(np.random.default_rng(5).integers(0, 5_000, (20_000, 2)), axis=1)
     ends = ends[ends[:, 0] != ends[:, 1]]
     begun = time.process_time()
     places = positions(communities(5_000, ends, np.ones(len(ends))), ends, np.ones(len(ends)))

@@ -272,8 +272,7 @@ async def test_queries_are_rewritten_within_the_limit_only(tmp_path: Path, clock
     service = await MemoryService.open(tmp_path, settings, zone=CHINA, now=clock, model=model)
     await service.settle()
     asker = asker_of(HOME, ZHANG)
-    first = await service.recall.remind(asker, "那它呢？")
-    assert first.trace.query.endswith("张三 喜欢 猫")
+    assert (await service.recall.remind(asker, "那它呢？")).trace.query.endswith("张三 喜欢 猫")
     assert service.spending.today().costs == {"rewrite": Cost(1, 100, 10)}
     service.spending.add("learn", 10_000, 0)
     second = await service.recall.remind(asker, "那它呢？")

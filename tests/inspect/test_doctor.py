@@ -99,8 +99,7 @@ async def test_a_view_that_cannot_be_rebuilt_is_reported(service, monkeypatch):
         raise GraphError("没有地方了")
 
     monkeypatch.setattr(service.graph, "rebuild", broken)
-    checkup = await service.doctor()
-    assert codes(checkup) == {"graph_away": (1, False)}
+    assert codes(await service.doctor()) == {"graph_away": (1, False)}
 
 
 async def test_a_journal_is_mended_without_losing_anything(service: MemoryService):
@@ -133,8 +132,7 @@ async def test_what_cannot_be_read_is_left_out_and_reported(service: MemoryServi
         f"UPDATE row SET data = '{json.dumps({'id': episode.id})}' WHERE id = '{episode.id}'",
         "UPDATE message SET session = '没有这个会话' WHERE id = 1",
     )
-    checkup = await service.doctor()
-    found = codes(checkup)
+    found = codes(await service.doctor())
     assert found["unreadable"] == (2, False)
     assert found["stray_messages"] == (1, False)
     assert "龙井" in (await service.recall.remind(asker_of(CLUB, LI), "李四爱喝什么茶龙井")).block

@@ -46,8 +46,7 @@ async def memory(tmp_path: Path) -> AsyncIterator[MemoryService]:
     async with opened(tmp_path, zone=zone, now=lambda: T0) as service:
         rows: list[User | Name | Fact] = [*map(User, (ZHANG, LI, WANG)), *FACTS]
         rows += [name(MEI, ZHANG, "张三"), name(LIS, LI, "李四"), name(CLUB, WANG, "王五")]
-        sessions = [MEI, LAN, LIS, CLUB, OTHER]
-        await put(service.journal, *sessions, *rows)
+        await put(service.journal, MEI, LAN, LIS, CLUB, OTHER, *rows)
         # 张三 joined the club after 李四 had spoken of 黄山; 王五 is only in the other group.
         for said, where in (
             (message(CLUB, LI, "我想去黄山看日出", T0 - 21 * DAY), CLUB),
@@ -168,8 +167,7 @@ async def test_one_question_asked_twice(memory: MemoryService) -> None:
     asker = memory.view_as.asker(ZHANG, "", "mei")
     found = await memory.view_as.compare(asker, "李四打算辞职吗？")
     assert "辞职" not in found.told.block
-    unscoped = await memory.recall.rehearse(asker, "李四打算辞职吗？", unscoped=True)
-    assert "辞职" in unscoped.block
+    assert "辞职" in (await memory.recall.rehearse(asker, "李四打算辞职吗？", unscoped=True)).block
     kept = {(each.kind, barrier) for each, barrier in found.kept if "辞职" in each.text}
     assert kept <= {("fact", Barrier.AUDIENCE), ("message", Barrier.AUDIENCE)}
     assert kept

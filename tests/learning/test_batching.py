@@ -201,8 +201,7 @@ def test_an_urgent_claim_does_not_hurry_what_comes_after_it():
 
 def test_claimed_messages_are_not_buffered():
     talk = Talk()
-    said = talk.say(HERE)
-    talk.buffers.put(replace(said, batch=1), T0, 0)
+    talk.buffers.put(replace(talk.say(HERE), batch=1), T0, 0)
     assert len(talk.buffers) == 0
     assert talk.buffers.waiting() == []
     assert talk.next() == inf
@@ -276,8 +275,7 @@ async def test_a_batch_does_not_overfill_an_episode(journal: Journal):
     last = await journal.read(lambda rows: rows.episode(chat.session.id))
     assert last is not None
     assert (last.messages, last.last_message) == (MAX_MESSAGES, MAX_MESSAGES)
-    rest = await chat.claim()
-    assert len(rest.messages) == 3
+    assert len((await chat.claim()).messages) == 3
     assert len(await chat.rows(Episode)) == 2
 
 

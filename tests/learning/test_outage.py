@@ -253,8 +253,7 @@ async def test_a_failed_batch_waits(shop: Shop):
 
 
 def test_a_clock_that_is_set_back_keeps_no_buffer_waiting():
-    settings = Settings(buffer_timeout=300)
-    buffers = Buffers(settings, grace=1)
+    buffers = Buffers(Settings(buffer_timeout=300), grace=1)
     home = private("zhang")
     buffers.know(home)
     ahead = T0 + 365 * DAY

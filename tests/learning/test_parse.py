@@ -83,8 +83,7 @@ def test_known_numbers_may_be_nested_lists_or_text():
 
 
 def test_a_truncated_answer_keeps_what_was_complete():
-    cut = TEXT[: TEXT.index('"evidence"')]
-    (fact,) = parse(Answer(cut)).facts
+    (fact,) = parse(Answer(TEXT[: TEXT.index('"evidence"')])).facts
     assert fact.statement == "张三养了一只叫豆豆的猫"
     assert fact.evidence == ()
 

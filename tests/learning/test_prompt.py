@@ -40,8 +40,7 @@ def test_instructions_and_schema_are_short(language: str):
 
 
 def test_a_changed_text_is_a_new_version():
-    texts = schema() + "".join(INSTRUCTIONS.values())
-    digest = hashlib.sha256(texts.encode()).hexdigest()[:4]
+    digest = hashlib.sha256((schema() + "".join(INSTRUCTIONS.values())).encode()).hexdigest()[:4]
     assert FINGERPRINTS[VERSION] == digest
     assert max(FINGERPRINTS) == VERSION
 
@@ -69,8 +68,7 @@ def test_a_group_as_the_model_sees_it():
         ("li", "李四", "叫豆豆"),
         ("zhang", "张三丰", "对，叫豆豆"),
     )  # fmt: skip
-    known = PromptContext(people=speakers(talk), summary="聊了天气。")
-    request = compose(talk, known, CHINA)
+    request = compose(talk, PromptContext(people=speakers(talk), summary="聊了天气。"), CHINA)
     assert request.system == INSTRUCTIONS["zh"]
     assert request.tool == TOOL
     assert request.prompt.splitlines() == [

@@ -52,8 +52,7 @@ async def test_a_paraphrase_brings_up_what_is_known(memory, text, statement):
     await memory.settle()
 
     def gather(rows):
-        visible = chat.context.learnable(rows, HOME)
-        return ContextBuilder(visible, batch, CHINA)
+        return ContextBuilder(chat.context.learnable(rows, HOME), batch, CHINA)
 
     plain, found, again = [await memory.journal.read(gather) for _ in range(3)]
     ids = [fact.id for fact in plain.facts]
@@ -87,8 +86,7 @@ async def test_the_learner_ranks_with_the_vectors_of_the_index(memory: MemorySer
 def test_words_and_likeness_are_fused_by_place() -> None:
     facts = [fact(HOME, ZHANG, f"e:{n}", f"张三说的第{n}句", at=T0 - n) for n in range(30)]
     ends = {one.id: {one.subject, one.object} for one in facts}
-    by_words = ranked(facts, ends, ["无关"], {}, {})
-    assert by_words == facts
+    assert ranked(facts, ends, ["无关"], {}, {}) == facts
     likeness = {one.id: float(number) for number, one in enumerate(facts)}
     fused: list[Fact] = ranked(facts, ends, ["无关"], {}, likeness)
     assert {facts[0].id, facts[-1].id} == {one.id for one in fused[:2]}

@@ -117,8 +117,7 @@ async def test_what_a_correction_is(journal: Journal, library: Library) -> None:
 async def test_the_old_words_do_not_come_back(journal: Journal, library: Library) -> None:
     old = await world(journal)
     new = await newest(journal, await library.correct(*correction(old, "我现在不吃辣了")))
-    muted = await muted_in(journal)
-    assert muted == {1, *new.evidence}
+    assert await muted_in(journal) == {1, *new.evidence}
     assert [row.summary for row in await rows(journal, Episode) if isinstance(row, Episode)] == [""]
 
 
@@ -157,8 +156,7 @@ async def test_rows_of_other_chats_that_say_the_same_are_replaced_too(journal, l
     in_private = await library.mine(asker_of(HOME, ZHANG))
     assert [line.fact.id for line in in_private] == [new.id]
     assert [line.fact for line in await library.mine(asker_of(ROOM, ZHANG))] == [there]
-    muted = await muted_in(journal)
-    assert said.id not in muted
+    assert said.id not in await muted_in(journal)
 
 
 async def test_the_past_is_corrected_as_the_past(journal: Journal, library: Library) -> None:
@@ -214,8 +212,7 @@ async def test_evidence_that_is_in_the_journal(journal: Journal, library: Librar
         journal, await library.correct(*correction(old, "张三怕辣", message=said.id))
     )
     assert (new.evidence, new.said_at, new.statement) == ((said.id,), T0 + 60, "张三怕辣")
-    muted = await muted_in(journal)
-    assert muted == {1}, "what was said in the chat stays what was said"
+    assert await muted_in(journal) == {1}, "what was said in the chat stays what was said"
     with pytest.raises(NotFoundError):
         await library.correct(*correction(new, "还是爱吃辣", message=99))
 

@@ -217,8 +217,7 @@ async def test_an_amended_fact_takes_the_place_of_the_old_one(seeded, library):
         assert getattr(new.fact, same) == getattr(CAT, same)
     assert (new.fact.pinned, old.line.fact.pinned) == (True, False)
     assert (new.state, old.line.state) == ("active", "superseded")
-    muted = [row.message for row in await everything(seeded) if isinstance(row, Forgotten)]
-    assert muted == [1]
+    assert [row.message for row in await everything(seeded) if isinstance(row, Forgotten)] == [1]
     # Whoever saw the old one sees the new one, and nobody else.
     assert new.fact.id in {line.fact.id for line in await library.mine(asker_of(HOME, ZHANG))}
     await library.undo(change.id, OWNER)

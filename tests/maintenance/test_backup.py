@@ -47,8 +47,7 @@ async def say(journal: Journal, *texts: str) -> None:
 
 
 async def know(journal: Journal, *statements: str) -> None:
-    facts = [fact(HOME, ZHANG, entity(text), text) for text in statements]
-    await put(journal, HOME, *facts)
+    await put(journal, HOME, *[fact(HOME, ZHANG, entity(text), text) for text in statements])
 
 
 def texts(path: Path) -> list[str]:
@@ -253,5 +252,4 @@ async def test_a_preview_says_what_would_be_lost(world):
     damage(made.path)
     with pytest.raises(DamagedError):
         await backups.preview(made.name)
-    damaged = DamagedError("damaged")
-    assert "no good backup" in str(backup.advise(made.path.parents[1], damaged))
+    assert "no good backup" in str(backup.advise(made.path.parents[1], DamagedError("damaged")))

@@ -167,8 +167,7 @@ async def test_a_day_that_grows_later_is_written_anew_and_one_that_was_moved_is_
     assert await world.run() == 1
     (day,) = await world.records()
     assert "修电脑" in day.summary
-    strayed = replace(day, parts=("ep:a", "ep:b", "ep:c"), summary="一个模型写过的话")
-    await world.tell(strayed)
+    await world.tell(replace(day, parts=("ep:a", "ep:b", "ep:c"), summary="一个模型写过的话"))
     assert await world.run() == 1
     (found,) = await world.records()
     assert (found.summary, found.parts) == ("一个模型写过的话", day.parts)
@@ -258,8 +257,7 @@ async def test_a_model_writes_within_the_limit_of_the_day(world):
     assert (await world.records())[1].summary == "张三散步遇到狗；张三的猫好了"
     assert len(down.calls) == 1
     query = "SELECT DISTINCT purpose FROM spending"
-    spent = await world.journal.look(lambda db: db.execute(query).fetchall())
-    assert spent == [("records",)]
+    assert await world.journal.look(lambda db: db.execute(query).fetchall()) == [("records",)]
 
 
 async def test_one_run_asks_only_so_often(world, monkeypatch: pytest.MonkeyPatch):
@@ -346,8 +344,7 @@ async def test_forgetting_takes_the_words_of_all_records_and_time_gives_others_b
     await world.tell(*told)
     world.clock.now = (MONDAY + timedelta(days=300)).timestamp()
     assert await world.run() == 4
-    gone = await world.journal.append(message(HOME, ZHANG, "x", at=0), HOME)
-    assert gone.id == 1
+    assert (await world.journal.append(message(HOME, ZHANG, "x", at=0), HOME)).id == 1
     change = await world.library.unsay(1, asker_of(HOME, ZHANG), ZHANG)
     assert [row.summary for row in await world.records()] == [""] * 4
     await world.journal.retag(1, HOME)

@@ -230,6 +230,5 @@ async def test_facts_begin_every_hour_whatever_the_interval_is(tmp_path):
     new = fact(HOME, ZHANG, entity("新厂"), "张三去新厂上班", valid_from=T0 - 1, awaits=("f:1",))
     await put(journal, HOME, new)
     assert await upkeep._step() == HOUR
-    stored = await journal.read(lambda rows: rows.get(Fact, new.id))
-    assert stored.supersedes == ("f:1",)
+    assert (await journal.read(lambda rows: rows.get(Fact, new.id))).supersedes == ("f:1",)
     await journal.close()

@@ -254,8 +254,7 @@ def test_a_barrier_is_named_exactly_where_something_is_hidden(
 ):
     asker = asker_of(here, here.owner or user(account))
     attendance = Attendance(present)
-    subject = user("zhang") if is_known else entity("猫")
-    row = fact(session, subject, entity("鱼"), "吃鱼", at=at)
+    row = fact(session, user("zhang") if is_known else entity("猫"), entity("鱼"), "吃鱼", at=at)
     found = barriers([session], asker, policy, attendance)(row)
     hidden = rank(session, asker, row.layer, at, policy, attendance) is Rank.HIDDEN
     assert (found is not None) == hidden

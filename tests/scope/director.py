@@ -183,8 +183,7 @@ class Director:
 
     async def _join(self, step: Join) -> None:
         edits = self.memory.identity_edits
-        is_about_people = step.what.endswith("link")
-        nodes = PEOPLE if is_about_people else THINGS
+        nodes = PEOPLE if step.what.endswith("link") else THINGS
         one, other = nodes[step.one % len(nodes)], nodes[step.other % len(nodes)]
         act = getattr(edits, step.what)
         with contextlib.suppress(NotFoundError, BondError):
@@ -230,8 +229,7 @@ class Director:
             if not any(message.is_human for message in read.messages):
                 return Draft("learn", "learned", batch=batch.id)
             known = ContextBuilder(visible, read, context.zone).fill({})
-            numbers = tuple(known.facts)
-            answer = extraction(read, numbers, step.replaces, step.restates, self.obeys)
+            answer = extraction(read, tuple(known.facts), step.replaces, step.restates, self.obeys)
             return resolve(rows, read, answer, known, context, self.at).draft(
                 "learn", "learned", batch=batch.id
             )

@@ -285,6 +285,5 @@ class Player(Director):
         text = "\n".join(json.dumps(line) for line in self.lines)
         (folder / "chat.jsonl").write_text(text, encoding="utf-8")
         options = Options(platform=makers.QQ, now=self.at)
-        importer = await self.memory.transfer.importer("chat.jsonl", options)
-        await self.memory.transfer.bring(importer)
+        await self.memory.transfer.bring(await self.memory.transfer.importer("chat.jsonl", options))
         self.leave_out(self.memory)

@@ -98,8 +98,7 @@ class Surfaces:
             "search_history, person": await records.search(caller, "", "小红"),
             "search_history, time": await records.search(caller, word, "", "昨天"),
         }
-        found = sorted(set(re.findall(r"m:[0-9a-f]+", "".join(map(str, given.values())))))
-        for id in found[:3]:
+        for id in sorted(set(re.findall(r"m:[0-9a-f]+", "".join(map(str, given.values())))))[:3]:
             given[f"open_record {id}"] = await records.open(caller, id)
         care = self.memory.companion.proactive
         given["what is shown before speaking first"] = [
@@ -135,8 +134,7 @@ class Surfaces:
             known = ContextBuilder(
                 memory.context.learnable(rows, session), batch, memory.zone
             ).fill({})
-            numbers = tuple(known.facts)
-            answer = extraction(batch, numbers, replaces=True, restates=True)
+            answer = extraction(batch, tuple(known.facts), replaces=True, restates=True)
             made = resolve(rows, batch, answer, known, memory.context, now)
             draft = made.draft("learn", "learned", batch=batch.id)
             lesson = memory.companion.teach(rows, batch, known)

@@ -271,8 +271,7 @@ async def _silent(trial: Trial, act: str) -> list[tuple[Any, ...]]:
             clock.now = director.at
             hear = memory.learning.hear
             await hear(Turn(SHARED, HARMFUL, "路人", "路过看看大家"), at=director.at)
-            at = CHATS.index(SHARED)
-            await director.play([Say(at, 0, f"{WHO[0]}喜欢吃花生", WHO[0], 1.0)])
+            await director.play([Say(CHATS.index(SHARED), 0, f"{WHO[0]}喜欢吃花生", WHO[0], 1.0)])
             await memory.learning.reply(SHARED, "好的，我答应提醒你", at=director.at + 1)
             await director.play(trial.steps)
             await memory.learning.reply(SHARED, "好的", at=director.at + 1, to=makers.user("1"))
@@ -280,8 +279,7 @@ async def _silent(trial: Trial, act: str) -> list[tuple[Any, ...]]:
             if act == "forget me":
                 await memory.forget_me.forget(HARMFUL)
             elif act == "forget":
-                caller = Turn(SHARED, HARMFUL, "路人")
-                await memory.library.forget(of_them, caller.asker, HARMFUL)
+                await memory.library.forget(of_them, Turn(SHARED, HARMFUL, "路人").asker, HARMFUL)
             return await memory.journal.look(_without_the_silent)
 
 
@@ -388,8 +386,7 @@ def test_a_break_is_noticed(broken: Callable[[Bench], None]) -> None:
 
 @pytest.mark.parametrize("begin", RARE.values())
 def test_what_is_whole_is_not_taken_for_broken(begin: int) -> None:
-    nicks = st.sampled_from(NICKS)
-    assert not notices(lambda _: None, run, 4, trials, nicks, harms, begin=begin)
+    assert not notices(lambda _: None, run, 4, trials, st.sampled_from(NICKS), harms, begin=begin)
 
 
 def all_answers_are_theirs(bench: Bench) -> None:

@@ -51,8 +51,7 @@ def test_what_comes_and_goes_moves_no_page(items: dict[str, float], data: st.Dat
     first = page(db, None, 3)
     rest = page(db, first.next, 100).items if first.next else []
     if first.items:
-        gone = data.draw(st.sampled_from(first.items))
-        db.execute("DELETE FROM item WHERE id = ?", (gone,))
+        db.execute("DELETE FROM item WHERE id = ?", (data.draw(st.sampled_from(first.items)),))
     db.execute("INSERT INTO item VALUES ('zzzz', 9.0)")
     if first.next:
         assert page(db, first.next, 100).items == rest

@@ -52,8 +52,7 @@ class World:
 
     def attest(self, by: str, since: float, until: float | None) -> None:
         if until is None or until >= since:
-            told = Presence(CLUB.circle, ZHANG, since, until)
-            presence.adopt(self.db, by, told, lambda _: None)
+            presence.adopt(self.db, by, Presence(CLUB.circle, ZHANG, since, until), lambda _: None)
 
     def take_back(self, by: str) -> None:
         presence.withdraw(self.db, by, lambda _: None)

@@ -83,8 +83,7 @@ async def test_what_one_bot_hears_the_other_knows(bots: Bots) -> None:
     assert stored.id == 1
     await until(lambda: stored in heard)
     assert await two.messages([stored.id]) == [stored]
-    second = await bots.say(two, "我养猫")
-    assert second.id == 2
+    assert (await bots.say(two, "我养猫")).id == 2
     await one._follow()
     assert content(one.path) == content(two.path)
 
@@ -295,8 +294,7 @@ async def test_an_empty_server_is_filled_by_who_comes_first(bots: Bots, dsn: str
 
 
 async def test_fields_of_a_newer_version_stay(bots: Bots, dsn: str) -> None:
-    one = await bots.start("one")
-    said = await bots.say(one, "我在")
+    said = await bots.say(await bots.start("one"), "我在")
     with psycopg.connect(dsn, autocommit=True) as db:
         db.execute("UPDATE item SET body = body || '{\"mood\": 3}' WHERE place = 'message'")
         db.execute("INSERT INTO item VALUES ('reminder', '[1]', '{}', 1)")

@@ -169,5 +169,4 @@ def test_what_a_kill_left_half_sent_is_swept_and_nothing_else(tmp_path: Path) ->
     put(tmp_path / "imports" / "b.tmp", b"whole")
     files.sweep(tmp_path, time.time() + 1)
     assert coming.keep().read_bytes() == b"12"
-    names = sorted(path.name for path in (tmp_path / "imports").iterdir())
-    assert names == ["a.json", "b.tmp"]
+    assert sorted(path.name for path in (tmp_path / "imports").iterdir()) == ["a.json", "b.tmp"]

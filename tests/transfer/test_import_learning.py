@@ -45,8 +45,7 @@ async def test_what_was_imported_is_learned_if_asked(tmp_path: Path) -> None:
         learning = Learning(shared, model)
         await learning.start()
         mover = TransferService(tmp_path / "a", shared, learning)
-        brought = await mover.bring(importer(journal, path, learns=True))
-        assert brought.run.learns
+        assert (await mover.bring(importer(journal, path, learns=True))).run.learns
         await learning.settle()
         assert model.calls == []
         for _ in range(6):

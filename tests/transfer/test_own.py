@@ -288,8 +288,7 @@ async def test_what_was_retracted_does_not_come_back(journal: Journal, tmp_path:
     path = put(tmp_path / "x.jsonl", await exported(journal))
 
     def retract(db: sqlite3.Connection, _tell: object) -> None:
-        mark = retraction.mark_of(wrong.sender, wrong.ref, wrong.at)
-        retraction.put_marks(db, [mark], repr(T0))
+        retraction.put_marks(db, [retraction.mark_of(wrong.sender, wrong.ref, wrong.at)], repr(T0))
         db.execute("DELETE FROM message WHERE id = ?", (wrong.id,))
 
     await journal.alter(retract)
@@ -370,8 +369,7 @@ def changed(data: bytes, kind: str, **values: Any) -> bytes:
 async def test_garbage_changes_nothing_and_says_where(journal, tmp_path, kind, values, field):
     await filled(journal)
     data = changed(await exported(journal), kind, **values)
-    error = await refused(journal, tmp_path / "x.jsonl", data)
-    assert error.field == field
+    assert (await refused(journal, tmp_path / "x.jsonl", data)).field == field
 
 
 @given(data=st.data())
@@ -406,8 +404,7 @@ async def _damaged(data: st.DataObject) -> None:
 
 
 async def test_a_file_of_rows_only_in_halves_is_cut_off(journal: Journal, tmp_path: Path) -> None:
-    error = await refused(journal, tmp_path / "x.jsonl", b"")
-    assert "cut off" in error.reason
+    assert "cut off" in (await refused(journal, tmp_path / "x.jsonl", b"")).reason
     long = b'{"kind":"header","x":"' + b"a" * (1 << 20) + b'"}\n'
     assert "longer" in (await refused(journal, tmp_path / "x.jsonl", long)).reason
 
@@ -464,8 +461,7 @@ async def test_nobody_was_there_longer_for_an_import_that_is_undone(tmp_path: Pa
     """What the file says of who was there goes, though no message of it began an interval."""
     async with opened(tmp_path / "a") as one, opened(tmp_path / "b") as two:
         await hear(one, GROUP, message(GROUP, user("1"), "今天下雨", T0 - 9_000))
-        early = [Presence(GROUP.circle, user(of), T0 - 8_000) for of in ("2", "3")]
-        await attend(one, *early)
+        await attend(one, *[Presence(GROUP.circle, user(of), T0 - 8_000) for of in ("2", "3")])
         await hear(two, GROUP, message(GROUP, user("2"), "私房话", T0 - 5_000))
         before = await two.presences()
         mover = moverof(two)

@@ -117,8 +117,7 @@ async def _play(journal: Journal, steps: list[Any]) -> None:
     by_id = {s.id: s for s in SESSIONS}
     for step in steps:
         if isinstance(step, Message):
-            stored = await journal.append(replace(step, id=0), by_id[step.session])
-            numbers[step.id] = stored.id
+            numbers[step.id] = (await journal.append(replace(step, id=0), by_id[step.session])).id
     await journal.alter(lambda db, _tell: db.execute("DELETE FROM presence"))
     for step in steps:
         if isinstance(step, Forgotten):

@@ -21,8 +21,7 @@ LEAVING = message(OLD, user("1"), "我们换群吧", T0 - 100)
 async def test_a_group_that_moved(tmp_path: Path) -> None:
     async with opened(tmp_path / "a") as journal, opened(tmp_path / "b") as other:
         await hear(journal, OLD, LEAVING)
-        plan = await preview_renaming(journal, OLD.circle, NEW.circle)
-        assert plan == [(OLD.circle, NEW.circle)]
+        assert await preview_renaming(journal, OLD.circle, NEW.circle) == [(OLD.circle, NEW.circle)]
         change = await rename_chat(journal, OLD.circle, NEW.circle, T0)
         assert change is not None
         (session,) = await journal.read(lambda rows: list(rows.scan(Session)))

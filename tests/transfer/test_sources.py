@@ -128,8 +128,7 @@ async def test_what_was_heard_is_not_imported_a_second_time(journal, tmp_path):
     plan, run = await brought(journal, path)
     assert (plan.new, run.count) == (1, 1)
     # Who spoke earlier than was known was there earlier than was known.
-    spans = [(p.since, p.until) for p in await journal.presences()]
-    assert spans == [(T0 - DAY, T0), (T0, None)]
+    assert [(p.since, p.until) for p in await journal.presences()] == [(T0 - DAY, T0), (T0, None)]
 
 
 async def test_what_was_taken_back_with_one_account_comes_in_by_no_log(journal, tmp_path):
@@ -239,8 +238,7 @@ def conversation(number: int, umo: str, turns: list[Any], **more: Any) -> tuple[
 
 def astrbot(path: Path, *conversations: tuple[Any, ...], **tables: list[Any]) -> Path:
     """A database of AstrBot's."""
-    rows = {"conversations": conversations, **tables}
-    return database(path / "data_v4.db", CONVERSATIONS, rows)
+    return database(path / "data_v4.db", CONVERSATIONS, {"conversations": conversations, **tables})
 
 
 def turn(role: str, text: Any) -> dict[str, Any]:
@@ -304,8 +302,7 @@ async def test_reminders_tell_who_spoke_and_when(journal: Journal, tmp_path: Pat
     batch = found["没有署名的话"].batch
     assert batch is not None
     assert run.learns
-    wanted = await journal.look(next_batch)
-    assert wanted not in (None, batch)
+    assert await journal.look(next_batch) not in (None, batch)
     assert plan.batches < len(plan.chats) + 2
 
 
@@ -319,16 +316,14 @@ async def test_groups_are_heard_with_their_speakers(journal: Journal, tmp_path: 
         (1, "qq", "qq:GroupMessage:9", "2", "小明", json.dumps(kept), None, when, None),
         (2, "webchat", "amy", "amy", "amy", "{}", None, when, None),
     ]
-    path = astrbot(tmp_path, platform_message_history=heard)
-    await brought(journal, path)
+    await brought(journal, astrbot(tmp_path, platform_message_history=heard))
     (found,) = await everything(journal)
     assert (found.sender, found.name, found.text) == (user("2"), "小明", "@小梅 在吗")
 
 
 async def test_history_that_the_plugin_heard_itself_is_there_once(journal, tmp_path):
     her = private("1")
-    said = conversation(1, "qq:FriendMessage:1", [turn("user", "我在学大提琴")])
-    path = astrbot(tmp_path, said)
+    path = astrbot(tmp_path, conversation(1, "qq:FriendMessage:1", [turn("user", "我在学大提琴")]))
     heard = datetime(2025, 6, 1, tzinfo=UTC).timestamp()
     await hear(journal, her, message(her, user("1"), "我在学大提琴", heard, ref="5@1"))
     plan, run = await brought(journal, path)
@@ -391,8 +386,7 @@ async def test_what_was_said_before_the_plugin_came_is_all_that_comes(journal, t
 
 
 async def test_what_was_looked_at_before_is_looked_at_again(journal, tmp_path):
-    path = history(tmp_path, turn("user", "我在学大提琴"))
-    work = importer(journal, path)
+    work = importer(journal, history(tmp_path, turn("user", "我在学大提琴")))
     assert (await work.preview()).new == 1
     await club(journal, ("1", "我在学大提琴"))
     assert (await work.preview()).new == 0
@@ -468,8 +462,7 @@ async def test_livingmemorys_messages_are_messages(journal: Journal, tmp_path: P
         (2, "qq:GroupMessage:9", "assistant", "真好", "0", "bot", *club, T0 + 1, "{}"),
         (3, "?", "user", "不知道是哪", "1", "小红", "", "x", T0, "{}"),
     ]
-    path = database(tmp_path / "conversations.db", TALK, {"messages": messages})
-    await brought(journal, path)
+    await brought(journal, database(tmp_path / "conversations.db", TALK, {"messages": messages}))
     found = [(m.sender, m.name) for m in await everything(journal)]
     assert found == [(user("1"), "小红"), ("bot", "")]
 

@@ -35,8 +35,7 @@ async def send(
 
 async def press(browser: httpx.AsyncClient, path: str, **fields: Any) -> Markup:
     """Send a form and go where it leads."""
-    answer = await send(browser, path, **fields)
-    return await see(browser, answer.headers["location"])
+    return await see(browser, (await send(browser, path, **fields)).headers["location"])
 
 
 async def undo(browser: httpx.AsyncClient, done: Markup) -> Markup:

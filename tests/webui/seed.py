@@ -83,8 +83,7 @@ def node(talk: Talk, wanted: str) -> str:
     if wanted in NICKNAMES:
         return wanted
     kind, _, name = wanted.partition("/")
-    scope = talk.session.circle if kind == "person" else ""
-    return stable_id("e", kind, scope, normalise(name))
+    return stable_id("e", kind, talk.session.circle if kind == "person" else "", normalise(name))
 
 
 def _rows(talk: Talk, lines: dict[str, Message], batch: Batch) -> Iterator[Row]:

@@ -23,8 +23,7 @@ async def started(folder: Path, **more: str) -> tuple[asyncio.subprocess.Process
         *command, env={**os.environ, **more}, stdout=asyncio.subprocess.PIPE
     )
     assert process.stdout
-    line = await asyncio.wait_for(process.stdout.readline(), 60)
-    return process, line.decode()
+    return process, (await asyncio.wait_for(process.stdout.readline(), 60)).decode()
 
 
 async def test_a_page_by_itself_shows_what_bots_share_and_learns_nothing(tmp_path, dsn):

@@ -39,8 +39,7 @@ def test_every_bar_is_in_the_picture(facts: list[tuple[float, float | None, floa
 
 def test_what_was_replaced_ends_when_the_next_begins() -> None:
     old = line(T0 - 100 * DAY, None, None, old=True)
-    new = line(T0 - 40 * DAY, None, None)
-    (row,) = Timeline.of([Thread((old, new))], T0, ZONE).now
+    (row,) = Timeline.of([Thread((old, line(T0 - 40 * DAY, None, None)))], T0, ZONE).now
     first, second = row.bars
     assert (first.is_over, second.is_over) == (True, False)
     assert first.end == second.start
@@ -50,8 +49,7 @@ def test_what_was_replaced_ends_when_the_next_begins() -> None:
 
 
 def test_what_ended_is_before_and_months_are_marked() -> None:
-    over = line(T0 - 300 * DAY, None, T0 - DAY)
-    drawn = Timeline.of([Thread((over,))], T0, ZONE)
+    drawn = Timeline.of([Thread((line(T0 - 300 * DAY, None, T0 - DAY),))], T0, ZONE)
     assert drawn.now == ()
     assert len(drawn.before) == 1
     assert [month for _, _, month in drawn.ticks] == [1, 3, 5, 7, 9]
@@ -62,8 +60,7 @@ def test_the_curve_is_the_formula() -> None:
         half_life = initial_half_life(line.importance)
         for point in line.points.split():
             x, y = map(float, point.split(","))
-            kept = retention(x / WIDTH * 730 * DAY, half_life, 2.0)
-            assert abs(1 - y / HEIGHT - kept) < 0.01
+            assert abs(1 - y / HEIGHT - retention(x / WIDTH * 730 * DAY, half_life, 2.0)) < 0.01
         assert line.days == lifetime(half_life, 0.4, 2.0)
         assert (line.mark is None) == (line.days > 730)
     assert fading_line(0.5, 0.0, 0.4).days is None

@@ -50,8 +50,7 @@ async def test_a_backup_is_made_and_its_restore_shown_prepared_and_called_off(ke
     assert "事实 59 60 +1" in asked.text
     assert await memory.backups.staged() is None
     (name,) = [tag["value"] for tag in asked.all("input", name="name")]
-    prepared = await press(keeper, "/data/restore", name=name)
-    assert "有一次恢复在等待" in prepared.text
+    assert "有一次恢复在等待" in (await press(keeper, "/data/restore", name=name)).text
     assert await memory.backups.staged() == NOW
     assert "已取消恢复" in (await press(keeper, "/data/unstage")).text
     assert await memory.backups.staged() is None
@@ -65,8 +64,7 @@ async def test_a_restore_is_carried_out_where_the_memory_can_be_opened_anew(memo
         await keeper.post("/login", data={"key": KEY}, headers=OURS)
         name = (await memory.backups.make()).name
         assert "马上就换" in (await see(keeper, "/data/restore", name=name)).text
-        waiting = Markup((await send(keeper, "/data/restore", 200, name=name)).text)
-        assert "正在恢复" in waiting.text
+        assert "正在恢复" in Markup((await send(keeper, "/data/restore", 200, name=name)).text).text
         assert asked == [True]
         assert await memory.backups.staged()
         assert "已换成备份" in (await see(keeper, "/data")).text
@@ -149,8 +147,7 @@ async def test_a_file_of_an_unknown_kind_can_be_named(keeper, memory):
     page = await see(keeper, "/data/import", 422, name=file.name)
     assert "无法识别这是哪种文件" in page.text
     assert '"sender": "10001"' in page.text  # what was expected
-    kinds = {tag["value"] for tag in page.all("option")}
-    assert kinds >= set(SOURCES)
+    assert {tag["value"] for tag in page.all("option")} >= set(SOURCES)
     named = await see(keeper, "/data/import", 422, name=file.name, format="chat")
     assert "无法识别" not in named.text
     await see(keeper, "/data/import", 422, name=file.name, format="exe")

@@ -46,8 +46,7 @@ async def browser(keeper: Keeper) -> AsyncIterator[httpx.AsyncClient]:
 
 
 async def test_other_settings_are_tried_without_being_kept(owner: httpx.AsyncClient) -> None:
-    page = await see(owner, "/tuning")
-    assert f"现在 {BULK}" in page.text
+    assert f"现在 {BULK}" in (await see(owner, "/tuning")).text
     slow = await see(owner, "/tuning", rate="0.1", threshold="0.25")
     assert f"现在 0 现在的设置：{BULK} 条" in slow.text
     tried = await see(owner, "/tuning", rate="20", threshold="0.5")
@@ -105,6 +104,5 @@ async def test_what_cannot_be_used_is_not_kept(keeper: Keeper, browser: httpx.As
     (field,) = page.all("input", name="rate", type="number")
     assert (field["value"], field["aria-invalid"]) == ("fast", "true")
     keeper.is_broken = True
-    failed = await press(browser, "/tuning", rate="2")
-    assert "没有做成：AstrBot 存不下设置" in failed.text
+    assert "没有做成：AstrBot 存不下设置" in (await press(browser, "/tuning", rate="2")).text
     assert keeper.memory.settings.time_decay_rate == 1.0

@@ -223,8 +223,7 @@ async def test_guessing_is_slowed_down_per_address(app: FastAPI, owner: httpx.As
         assert [answer.status_code for answer in answers] == [401] * (FREE - 1) + [429]
         assert int(answers[-1].headers["retry-after"]) >= 1
         # Even the right key has to wait now.
-        late = await guesser.post("/login", data={"key": KEY}, headers=OURS)
-        assert late.status_code == 429
+        assert (await guesser.post("/login", data={"key": KEY}, headers=OURS)).status_code == 429
         # But not for who has logged in before, be it behind the same proxy.
         guesser.cookies.update(owner.cookies)
         known = await guesser.post("/login", data={"key": KEY}, headers=OURS)
@@ -255,8 +254,7 @@ async def test_whatever_is_asked_for_is_a_path_of_ours(wanted: str) -> None:
 
 async def test_an_address_that_is_none_is_no_error(stranger, caplog):
     bad = "http://[::1"
-    asked = await stranger.get("/login", params={"next": bad})
-    assert asked.status_code == 200
+    assert (await stranger.get("/login", params={"next": bad})).status_code == 200
     forged = await stranger.post("/login", data={"key": KEY}, headers={"Origin": bad})
     assert forged.status_code == 403
     entered = await stranger.post("/login", data={"key": KEY, "next": bad}, headers=OURS)
@@ -337,15 +335,13 @@ async def test_looking_changes_nothing(app, owner, service):
 @pytest.mark.parametrize("token", ["", "0" * 64, "密"])
 async def test_a_change_needs_the_token(owner: httpx.AsyncClient, token: str) -> None:
     for path in ("/logout", "/retry", "/changes/1/undo", "/memories/act"):
-        answer = await owner.post(path, data={"csrf": token}, headers=OURS)
-        assert answer.status_code == 403, path
+        assert (await owner.post(path, data={"csrf": token}, headers=OURS)).status_code == 403, path
     assert (await owner.post("/api/v1/imports/files", headers=OURS)).status_code == 403
 
 
 async def test_a_token_in_the_address_does_not_count(owner: httpx.AsyncClient) -> None:
     token = await token_of(owner)
-    answer = await owner.post(f"/changes/1/undo?csrf={token}", headers=OURS)
-    assert answer.status_code == 403
+    assert (await owner.post(f"/changes/1/undo?csrf={token}", headers=OURS)).status_code == 403
     right = {**OURS, "X-CSRF-Token": token}
     assert (await owner.post("/changes/999999/undo", headers=right)).status_code == 303
 
@@ -384,8 +380,7 @@ async def test_large_bodies_are_refused(owner: httpx.AsyncClient) -> None:
             yield b"x" * 1024
 
     for content in (b"x" * (MAX_BODY + 1), parts()):
-        answer = await owner.post("/login", content=content, headers=OURS)
-        assert answer.status_code == 413
+        assert (await owner.post("/login", content=content, headers=OURS)).status_code == 413
 
 
 @pytest.mark.parametrize(

@@ -139,10 +139,8 @@ async def test_elements_stand_only_where_html_has_a_place_for_them(crawl: Crawl)
     for address, page in crawl.pages.items():
         assert page.misplaced == [], address
     for address in ("/login", "/login?link=x", "/nowhere", "/memories/new?about=x"):
-        answer = await crawl.browser.get(address)
-        assert Markup(answer.text).misplaced == [], address
-    records = crawl.pages["/records"]
-    assert records.all("a", **{"class": "record-link"})
+        assert Markup((await crawl.browser.get(address)).text).misplaced == [], address
+    assert crawl.pages["/records"].all("a", **{"class": "record-link"})
 
 
 @pytest.mark.parametrize(("wrong", "count"), rows(__file__, "test_wrong_nesting_would_be_seen"))
@@ -227,8 +225,7 @@ async def test_every_parameter_of_every_address(besieged_app, program, memory):
         if route.template == "/logout":
             continue
         for address in addresses(route, value):
-            url = httpx.URL(BASE + address)
-            answer = await program.request(route.method, url)
+            answer = await program.request(route.method, httpx.URL(BASE + address))
             check(answer, f"{route.method} {address[:200]}")
             asked += 1
     assert asked > 1_000

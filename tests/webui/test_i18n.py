@@ -33,8 +33,7 @@ def test_every_key_a_script_names_exists() -> None:
     named = set(re.findall(r"\bwords\.(\w+)", source))
     named |= {f"colour_{rule}" for rule in ("group", "persona", "strength")}
     named |= {"clear", "dim", "faint"}  # grades of strength, by which the legend names them
-    known = {key[9:] for key in TEXTS["zh"] if key.startswith("graph_js.")}
-    assert named == known
+    assert named == {key[9:] for key in TEXTS["zh"] if key.startswith("graph_js.")}
 
 
 def test_no_message_is_left_over() -> None:

@@ -94,8 +94,7 @@ async def browser(memory: MemoryService) -> AsyncIterator[httpx.AsyncClient]:
 
 async def test_nothing_was_recalled_yet(browser: httpx.AsyncClient) -> None:
     assert "还没有回忆的记录" in (await see(browser, "/why")).text
-    gone = await see(browser, "/why", chat=GROUP, at="1.5")
-    assert "这条记录已经不在了" in gone.text
+    assert "这条记录已经不在了" in (await see(browser, "/why", chat=GROUP, at="1.5")).text
 
 
 async def test_a_reply_is_explained(memory: MemoryService, browser: httpx.AsyncClient) -> None:
@@ -114,8 +113,7 @@ async def test_a_reply_is_explained(memory: MemoryService, browser: httpx.AsyncC
     assert "想起的" in page.text
     assert home.block.split("\n")[0] in page.text
     assert page.all("a", href=f"/memories/{fact_id(PRIVATE, '张三住在上海，今年春天刚搬过去')}")
-    bars = page.all("rect", **{"class": "ink-fill"})
-    assert len(bars) > len(home.candidates)
+    assert len(page.all("rect", **{"class": "ink-fill"})) > len(home.candidates)
 
 
 async def test_the_owner_sees_what_scope_removed(memory, browser):

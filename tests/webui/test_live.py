@@ -26,8 +26,7 @@ Counts = dict[str, object]
 
 @pytest.fixture
 async def server(memory: MemoryService) -> AsyncIterator[WebServer]:
-    access = Access.open(memory.directory, KEY)
-    served = WebServer(create_app(memory, access, Settings()))
+    served = WebServer(create_app(memory, Access.open(memory.directory, KEY), Settings()))
     await served.start(0)
     yield served
     await served.stop()
@@ -38,8 +37,7 @@ async def browser(server: WebServer) -> AsyncIterator[httpx.AsyncClient]:
     """A browser that has logged in."""
     async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{server.port}") as entered:
         headers = {"Origin": str(entered.base_url)}
-        answer = await entered.post("/login", data={"key": KEY}, headers=headers)
-        assert answer.status_code == 303
+        assert (await entered.post("/login", data={"key": KEY}, headers=headers)).status_code == 303
         yield entered
 
 
@@ -92,8 +90,7 @@ async def test_logging_out_ends_the_streams_of_that_login_only(memory, server, b
             counts, others = told(answer), told(stays)
             first = await anext(counts)
             await anext(others)
-            page = await browser.get("/changes")
-            token = re.search(r'name="csrf" value="(\w+)"', page.text)
+            token = re.search(r'name="csrf" value="(\w+)"', (await browser.get("/changes")).text)
             assert token
             left = await browser.post("/logout", data={"csrf": token[1]}, headers=headers)
             assert left.status_code == 303

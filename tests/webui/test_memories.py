@@ -80,8 +80,7 @@ async def test_two_accounts_are_settled_and_that_is_undone(owner, service):
     found = statements(await see(owner, "/memories", state="disputed"))
     assert len(found) == 2
     assert f"/memories/{home}" in found
-    page = await see(owner, "/review")
-    assert "说法不一 1" in page.text
+    assert "说法不一 1" in (await see(owner, "/review")).text
     pair = " ".join(sorted(each.removeprefix("/memories/") for each in found))
     done = await press(owner, "/review", settle=pair)
     assert "说法不一" not in (await see(owner, "/review")).text
@@ -151,16 +150,13 @@ async def test_many_at_once_take_another_relation_and_keep_their_past(owner, ser
     coffee = fact_id(LIFE, "张三每天早上要喝一杯美式咖啡")  # archived already
     ids = [MEDITATION, KEYBOARD, coffee]
     before = [(await service.library.fact(id)).line.fact for id in ids]
-    asked = await send(owner, "/memories/act", 200, action="relate", id=ids)
-    page = Markup(asked.text)
+    page = Markup((await send(owner, "/memories/act", 200, action="relate", id=ids)).text)
     assert "给 2 条记忆换一种关系？" in page.text
     assert "1 条保持不变" in page.text
-    offered = {tag["value"] for tag in page.all("option")}
-    assert offered >= {"skilled_in", "likes"}
+    assert {tag["value"] for tag in page.all("option")} >= {"skilled_in", "likes"}
     fields = {"action": "relate", "id": ids, "confirm": "yes"}
     for none in ({}, {"relation": "no_such"}, {"relation": ""}):
-        again = await send(owner, "/memories/act", 200, **fields, **none)
-        assert "换一种关系" in again.text
+        assert "换一种关系" in (await send(owner, "/memories/act", 200, **fields, **none)).text
     done = await press(owner, "/memories/act", **fields, relation="skilled_in")
     assert "已改成另一种关系：2 条" in done.text
     for old, id in zip(before, ids, strict=True):
@@ -191,8 +187,7 @@ async def test_chosen_memories_are_taken_out_with_the_words_they_rest_on(owner, 
 
 
 async def test_a_change_leads_to_no_other_site(owner):
-    answer = await send(owner, "/memories/act", back="//evil.test/x")
-    assert answer.headers["location"] == "/x"
+    assert (await send(owner, "/memories/act", back="//evil.test/x")).headers["location"] == "/x"
 
 
 async def test_a_day_to_be_forgotten_is_set_and_taken_away(owner, service):
@@ -306,5 +301,4 @@ async def test_somebody_known_elsewhere_is_no_second_person(owner, service):
 
 async def test_what_was_done_cannot_be_made_up(owner: httpx.AsyncClient) -> None:
     owner.cookies.set("gm_done", "eyJ3aGF0IjoiZm9yZ2V0In0.x.y", domain="memory.test")
-    page = await see(owner, "/memories")
-    assert not page.all("div", **{"class": "done"})
+    assert not (await see(owner, "/memories")).all("div", **{"class": "done"})

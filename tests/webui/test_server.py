@@ -199,8 +199,7 @@ async def is_dropped(pair: Pair) -> bool:
 @needs_addresses
 async def test_one_address_has_its_share_and_others_theirs(server: WebServer) -> None:
     flood = [await connect(server, "127.0.0.2", HALF) for _ in range(MAX_FROM_ONE * 3)]
-    late = flood[MAX_FROM_ONE:]
-    assert all(await asyncio.gather(*map(is_dropped, late)))
+    assert all(await asyncio.gather(*map(is_dropped, flood[MAX_FROM_ONE:])))
     assert open_now(server) == MAX_FROM_ONE
     assert await fetch(server.port) == "ok"
     for _, writer in flood:

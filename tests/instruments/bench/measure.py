@@ -75,8 +75,7 @@ async def _fill(path: Path, items: int, width: int) -> Figures:
 
 
 async def _ask(path: Path, items: int, width: int, questions: int) -> Figures:
-    work = Workload(items)
-    asked = work.questions(questions + WARM_UP)
+    asked = Workload(items).questions(questions + WARM_UP)
     empty = await _empty(path.with_name("empty.sqlite3"), width)
     journal = await Journal.open(path)
     cache.REMEMBERED = len(asked)
@@ -179,16 +178,14 @@ async def _write(journal: Journal, said: Iterator[tuple[Session, str]]) -> None:
         await journal.append(Message(0, session.id, session.owner, "我", text, at), session)
         if number % 5 == 0:
             faded = [replace(facts.pop(), status=Status.ARCHIVED.value) for _ in facts[:20]]
-            learned = [replace(f, id=f"{f.id}{number}", status="active") for f in faded]
-            rows = [*faded, *learned]
+            rows = [*faded, *[replace(f, id=f"{f.id}{number}", status="active") for f in faded]]
             await journal.commit(lambda _, rows=rows: Draft("bench", "learned", rows))
         await asyncio.sleep(STEP)
 
 
 async def _remind(recaller: Recaller, session: Session, text: str) -> float:
     """Milliseconds that a question takes without its embedding; if it is late, the deadline."""
-    found = await recaller.remind(asker_of(session, session.owner), text)
-    timing = found.trace.timing
+    timing = (await recaller.remind(asker_of(session, session.owner), text)).trace.timing
     return timing["total"] - timing["embedding"] if timing else float(DEADLINE)
 
 

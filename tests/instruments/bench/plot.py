@@ -34,8 +34,7 @@ def draw(title: str, months: Sequence[str], panels: Sequence[Panel]) -> str:
     """The SVG document."""
     names = list(dict.fromkeys(name.rstrip("*") for panel in panels for name in panel.lines))
     colours = {name: COLOURS[at % len(COLOURS)] for at, name in enumerate(names)}
-    rows = math.ceil(len(panels) / COLUMNS)
-    width, height = COLUMNS * WIDTH, 62 + rows * HEIGHT
+    width, height = COLUMNS * WIDTH, 62 + math.ceil(len(panels) / COLUMNS) * HEIGHT
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}"'
         ' font-family="sans-serif" font-size="11">',
@@ -78,8 +77,7 @@ def _panel(
             for at, value in enumerate(line)
             if value is not None
         ]
-        colour = colours[name.rstrip("*")]
-        parts.append(_line(points, colour, dashed=name.endswith("*")))
+        parts.append(_line(points, colours[name.rstrip("*")], dashed=name.endswith("*")))
     return parts
 
 

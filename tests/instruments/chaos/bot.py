@@ -120,8 +120,7 @@ class Bot:
     async def run(self) -> None:
         """Talk until killed, or bring everything to its end."""
         order = self._order
-        settings = replace(SETTINGS, shared_journal=order.dsn, buffer_timeout=2)
-        memory = await self._open(settings)
+        memory = await self._open(replace(SETTINGS, shared_journal=order.dsn, buffer_timeout=2))
         self._pipe.send(("open", os.getpid()))
         if order.is_ending:
             await self._end(memory)
@@ -161,8 +160,7 @@ class Bot:
                 continue
             self._pipe.send(("acknowledged", (said, time.monotonic() - began)))
             if self._rng.random() < 0.1:
-                asker = asker_of(line.session, line.sender)
-                await memory.recall.remind(asker, line.text)
+                await memory.recall.remind(asker_of(line.session, line.sender), line.text)
             await asyncio.sleep(self._rng.random() * 0.12)
 
     async def _obey(self, memory: MemoryService) -> None:

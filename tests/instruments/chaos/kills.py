@@ -77,8 +77,7 @@ class Durations:
         self._known: dict[str, float] = {}
 
     def note(self, phase: str, seconds: float) -> None:
-        known = self._known.get(phase, seconds)
-        self._known[phase] = 0.7 * known + 0.3 * seconds
+        self._known[phase] = 0.7 * self._known.get(phase, seconds) + 0.3 * seconds
 
     def get(self, phase: str) -> float:
         return self._known.get(phase, 0.05)

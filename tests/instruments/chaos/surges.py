@@ -135,8 +135,7 @@ class _Chat:
     async def _finds(self) -> bool:
         """Whether a question gets the memory that answers it."""
         asker = Turn(HOME, ASKER, "小问").asker
-        found = await self._memory.recall.remind(asker, "我家的猫叫什么名字？")
-        return "豆包" in found.block
+        return "豆包" in (await self._memory.recall.remind(asker, "我家的猫叫什么名字？")).block
 
     async def _watch(self, ended: asyncio.Event) -> None:
         while not ended.is_set():
@@ -200,8 +199,7 @@ async def forget(memory: MemoryService, lines: int) -> Work:
 
 async def retract(memory: MemoryService, lines: int) -> Work:
     """A message is taken back, under a full log."""
-    said = Turn(HOME, ASKER, "小问", f"我的口令是{GONE}", ref="retracted@1")
-    await memory.learning.hear(said)
+    await memory.learning.hear(Turn(HOME, ASKER, "小问", f"我的口令是{GONE}", ref="retracted@1"))
     await memory.learning.flush()
     await _log(memory, HOME, lines)
     return lambda: memory.library.retract(HOME.circle, "retracted")

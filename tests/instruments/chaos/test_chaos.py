@@ -98,8 +98,7 @@ def test_the_ledger_notices(path: Path, statement: str, problem: str):
 
 def test_what_was_not_acknowledged_is_sent_again(path: Path):
     spoil(path, "DELETE FROM message")
-    ledger = Ledger({SAID, word(0, 0, 98)}, {word(0, 0, 98)})
-    assert ledger.in_flight == [SAID]
+    assert Ledger({SAID, word(0, 0, 98)}, {word(0, 0, 98)}).in_flight == [SAID]
     assert Ledger({SAID}, set()).audit(path) == [], "nobody was told that it had arrived"
 
 

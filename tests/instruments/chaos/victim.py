@@ -89,8 +89,7 @@ def update(count: int) -> None:
         )
         for number in range(1, count + 1)
     )
-    everything = (*schema.MIGRATIONS, *more)
-    schema.MIGRATIONS = everything
+    schema.MIGRATIONS = (*schema.MIGRATIONS, *more)
 
 
 class Warnings(logging.Handler):
@@ -191,8 +190,7 @@ class Victim:
             if self._rng.random() < 0.2:
                 await learning.reply(line.session, "嗯嗯，知道了")
             if self._rng.random() < 0.1:
-                asker = asker_of(line.session, line.sender)
-                await self.service.recall.remind(asker, line.text)
+                await self.service.recall.remind(asker_of(line.session, line.sender), line.text)
         except ClosedError:
             return False
         finally:
@@ -243,8 +241,7 @@ class Victim:
         self._may_talk.clear()
         await self._is_quiet.wait()
         with self.phase("restoring"):
-            backup = await self.service.backups.make("manual")
-            await self.service.backups.restore(backup.name)
+            await self.service.backups.restore((await self.service.backups.make("manual")).name)
             await self._close()
             await self._open("opening")
 

@@ -69,8 +69,7 @@ async def take() -> list[Path]:
             await memory.recall.remind(
                 asker_of(talk.session, user), text, RecallOptions(where=talk.session.umo)
             )
-        access = Access.open(memory.directory, KEY)
-        server = WebServer(create_app(memory, access, Settings()))
+        server = WebServer(create_app(memory, Access.open(memory.directory, KEY), Settings()))
         await server.start(0)
         base = f"http://127.0.0.1:{server.port}"
         try:

@@ -70,8 +70,7 @@ async def run(tmp_path: Path) -> AsyncIterator[tuple[asyncio.subprocess.Process,
 async def test_the_whole_path_can_be_seen(run: tuple[asyncio.subprocess.Process, Path]) -> None:
     process, folder = run
     said = await output(process, "--fresh")
-    ports = [int(port) for port in re.findall(r"http://127\.0\.0\.1:(\d+)/", said)]
-    chat, memory = ports[:2]
+    chat, memory = [int(port) for port in re.findall(r"http://127\.0\.0\.1:(\d+)/", said)][:2]
     assert "示例对话" in said
 
     bot = DemoAstrBot(folder / "astrbot", FakeOpenAI(), Model("", "", "", stand_in=True))

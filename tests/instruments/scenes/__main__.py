@@ -68,8 +68,7 @@ def main(arguments: Sequence[str] | None = None, env: Mapping[str, str] = os.env
     if options.output:
         options.output.write_text(text + "\n", encoding="utf-8")
     print(text if options.json else _table(report))
-    failed = any(s["error"] or s["differs"] or s["unlearned"] for s in report["scenes"])
-    return 1 if failed else 0
+    return 1 if any(s["error"] or s["differs"] or s["unlearned"] for s in report["scenes"]) else 0
 
 
 async def _play(scenes: list[Scene], server: Endpoint | None) -> dict[str, Any]:
@@ -100,8 +99,7 @@ async def _play(scenes: list[Scene], server: Endpoint | None) -> dict[str, Any]:
 
 
 def _table(report: dict[str, Any]) -> str:
-    head = "expected  found  dated  surplus  forbidden  reminded  leaks  scene"
-    lines = [head]
+    lines = ["expected  found  dated  surplus  forbidden  reminded  leaks  scene"]
     for s in report["scenes"]:
         figures = (
             f"{s['expected']:8}  {s['found']:5}  {s['dated']:5}  {len(s['surplus']):7}  "

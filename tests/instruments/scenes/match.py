@@ -228,8 +228,7 @@ def unanswered(ask: Ask, recall: Recall) -> list[str]:
     ]
     problems += [f"{ask.who} is reminded of {word!r}" for word in leaked(ask, recall)]
     for word in ask.outdated:
-        marked = [line for line in lines if says(line, (word,)) and _is_outdated(line)]
-        if not marked:
+        if not [line for line in lines if says(line, (word,)) and _is_outdated(line)]:
             problems.append(f"{ask.who} is not told that {word!r} is no longer so")
     if problems:
         problems.append(f"asked {ask.text!r}: {lines} ({recall.trace.problem})")

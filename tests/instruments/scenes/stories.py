@@ -144,8 +144,7 @@ class Learner:
         self._things: list[str] = []
         lines = [(line, self._line(line.split("|"), said)) for line in self.pending]
         self.pending = [line for line, written in lines if not written]
-        found = [written for _, written in lines if written]
-        answer = "\n".join([*self._things, *found])
+        answer = "\n".join([*self._things, *[written for _, written in lines if written]])
         self.asked.append((call.last_user, answer))
         return ToolCall(TOOL, {"lines": answer})
 

@@ -103,8 +103,7 @@ async def run(*arguments: str, env: dict[str, str]) -> int:
 
 async def test_without_a_key_it_says_what_to_set(capsys: pytest.CaptureFixture[str]) -> None:
     assert await run("--live", env={"OPENAI_MODEL": "m", "OPENAI_API_KEY": " "}) == 2
-    said = capsys.readouterr().err
-    assert "not set: OPENAI_API_KEY, OPENAI_BASE_URL." in said
+    assert "not set: OPENAI_API_KEY, OPENAI_BASE_URL." in capsys.readouterr().err
     assert await run("--only", "no-such-scene", env={}) == 2
 
 
