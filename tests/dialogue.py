@@ -12,14 +12,13 @@ from graph_memory.store import Draft
 
 from .cases import words
 from .commands import call
-from .makers import entity, fact, group, holding, private, user
+from .makers import admin, entity, fact, group, holding, user
 from .scripted import NOTHING
 from .world import CLUB, World, li, li_in_club, zhang, zhang_in_club, zhang_to_lan
 
-ADMIN = Turn(private("boss"), user("boss"), "老板", is_admin=True)
 CALLERS = {
     "Z": zhang, "C": zhang_in_club, "A": zhang_to_lan, "L": li, "I": li_in_club,
-    "B": ADMIN, "Q": replace(ADMIN, session=CLUB), "W": Turn(CLUB, user("wang"), "王五"),
+    "B": admin, "Q": replace(admin, session=CLUB), "W": Turn(CLUB, user("wang"), "王五"),
     "X": replace(zhang_in_club, user=user("?"), name=""), "E": replace(zhang, session=group("7")),
 }  # fmt: skip
 """Zhang at home, in the club (C), to another persona (A); Li at home (L) and in the club (I)."""

@@ -25,6 +25,7 @@ from graph_memory.model import (
     Name,
     Row,
     Session,
+    Turn,
     session_of,
     stable_id,
     user_id,
@@ -55,6 +56,14 @@ def group(number: str, persona: str = "mei") -> Session:
 def user(account: str) -> str:
     """A user id."""
     return user_id(QQ, account)
+
+
+ZHANG, LI = user("zhang"), user("li")
+HOME, OTHER, CLUB, HERS = private("zhang"), private("zhang", "lan"), group("100"), private("li")
+zhang, zhang_to_lan = Turn(HOME, ZHANG, "张三"), Turn(OTHER, ZHANG, "张三")
+zhang_in_club, li_in_club = Turn(CLUB, ZHANG, "张三"), Turn(CLUB, LI, "李四")
+li = Turn(HERS, LI, "李四")
+admin = Turn(private("boss"), user("boss"), "老板", is_admin=True)
 
 
 def entity(name: str, domain: str = "") -> str:

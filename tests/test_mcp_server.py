@@ -24,12 +24,11 @@ from graph_memory.service import MemoryService
 from webui import WebServer
 from webui.app import create_app
 
-from .makers import entity, fact, group, private, put, user
+from .makers import LI, ZHANG, entity, fact, group, private, put
 from .sources import ROOT
 from .world import SETTINGS, opened
 
 KEY = "open sesame, please"
-ZHANG, LI = user("zhang"), user("li")
 PEANUTS, TEA = entity("花生"), entity("龙井")
 MINE = fact(private("zhang"), ZHANG, PEANUTS, "张三对花生过敏", predicate="allergic_to")
 HERS = fact(private("li"), LI, TEA, "李四爱喝龙井", speaker=LI)

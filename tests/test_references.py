@@ -6,9 +6,8 @@ from graph_memory import references
 from graph_memory.model import Turn
 from graph_memory.references import Reference, References
 
-from .makers import group, private, user
+from .makers import CLUB, HOME, user
 
-HOME, CLUB = private("zhang"), group("1")
 zhang, zhang_in_club = Turn(HOME, user("zhang"), "张三"), Turn(CLUB, user("zhang"), "张三")
 li_in_club = Turn(CLUB, user("li"), "李四")
 

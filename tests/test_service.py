@@ -16,11 +16,8 @@ from graph_memory.model import Fact, Turn, asker_of
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 
-from .makers import group, private, user
+from .makers import HOME, LI, ZHANG, group, private
 from .scripted import NOTHING, Call, HashEmbedder, ScriptedModel, answer, said, thing
-
-ZHANG, LI = user("zhang"), user("li")
-HOME = private("zhang")
 
 
 def likes_climbing(call: Call) -> dict[str, Any]:

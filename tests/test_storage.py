@@ -24,11 +24,9 @@ from graph_memory.store import Journal
 from graph_memory.store.journal import SLICE, Slices
 
 from .disks import Disk, small_disk
-from .makers import message, private, user
+from .makers import HOME, ZHANG, message
 from .scripted import ScriptedModel
 
-ZHANG = user("zhang")
-HOME = private("zhang")
 admin = Turn(HOME, ZHANG, "张三", is_admin=True)
 
 

@@ -17,16 +17,23 @@ from graph_memory.recall import Recall, RecallOptions
 from graph_memory.service import MemoryService
 from graph_memory.settings import PARTS, Settings
 
-from .makers import CHINA, T0, group, private, user
+from .makers import (  # noqa: F401 - who is in it
+    CHINA,
+    CLUB,
+    HERS,
+    HOME,
+    LI,
+    OTHER,
+    T0,
+    ZHANG,
+    li,
+    li_in_club,
+    zhang,
+    zhang_in_club,
+    zhang_to_lan,
+)
 from .scripted import ScriptedModel
 
-ZHANG, LI = user("zhang"), user("li")
-HOME, OTHER, CLUB, HERS = private("zhang"), private("zhang", "lan"), group("100"), private("li")
-zhang = Turn(HOME, ZHANG, "张三")
-zhang_to_lan = Turn(OTHER, ZHANG, "张三")
-zhang_in_club = Turn(CLUB, ZHANG, "张三")
-li_in_club = Turn(CLUB, LI, "李四")
-li = Turn(HERS, LI, "李四")
 DEFAULTS = Settings()
 SETTINGS = replace(DEFAULTS, companion=PARTS, recall_deadline=10_000)
 

@@ -22,7 +22,7 @@ from graph_memory.service import MemoryService
 from graph_memory.settings import Settings, read
 from graph_memory.supervisor import LogOnce
 
-from ..makers import group, private, user
+from ..makers import CLUB, admin, private, user
 from ..scripted import HashEmbedder, Line, ScriptedModel
 from ..webui.conftest import BASE, application, client
 from .test_providers import Scripted, response
@@ -32,8 +32,7 @@ ANSWER = "好的，小吴刚才说的是QUOKKA55"
 PROVIDER = "Bad request: prompt was QUETZAL77"
 KEY = "page-key-AXOLOTL99"
 SECRETS = ("998877", "QUOKKA55", "QUETZAL77", "AXOLOTL99")
-HOME, WU, CLUB = private("wu"), user("wu"), group("读书会")
-boss = Turn(private("boss"), user("boss"), "老板", is_admin=True)
+HOME, WU = private("wu"), user("wu")
 boss_in_club = Turn(CLUB, user("boss"), "老板", is_admin=True)
 
 
@@ -96,7 +95,7 @@ async def failed(
     await memory.learning.hear(Turn(HOME, WU, "小吴", MESSAGE))
     await memory.learning.hear(Turn(HOME, WU, "小吴", "还有一件事"))
     await memory.learning.flush()
-    await memory.recall.remind(boss.asker, f"{MESSAGE}吗？")
+    await memory.recall.remind(admin.asker, f"{MESSAGE}吗？")
     yield memory, request.param
     await memory.close()
     assert_clean(log.getvalue())
@@ -116,13 +115,13 @@ async def test_a_failure_is_told_by_its_kind(failed: tuple[MemoryService, str]) 
     assert "第" not in told, "which batches failed in other chats is no business of this one"
     assert_clean(told)
     for text in (
-        await commands.flush(boss, "all"),
-        await commands.status(boss),
-        await commands.doctor(boss),
-        await commands.privacy.why(boss),
+        await commands.flush(admin, "all"),
+        await commands.status(admin),
+        await commands.doctor(admin),
+        await commands.privacy.why(admin),
     ):
         assert_clean(text)
-    assert f"第 {batch.id} 批" in await commands.status(boss)
+    assert f"第 {batch.id} 批" in await commands.status(admin)
 
 
 async def test_the_page_tells_it_the_same_way(failed, log):

@@ -8,9 +8,7 @@ from graph_memory.model import Turn
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 
-from ..makers import private, user
-
-HOME = private("zhang")
+from ..makers import HOME, user
 
 
 async def hear(memory: MemoryService, text: str) -> None:

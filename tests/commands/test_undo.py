@@ -16,10 +16,9 @@ from graph_memory.model import Fact, Turn
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 
-from ..makers import T0, Clock, all_changes, group, private, user
+from ..makers import T0, ZHANG, Clock, all_changes, group, private
 from ..scripted import NOTHING, Call, ScriptedModel, answer, said
 
-ZHANG, LI = user("zhang"), user("li")
 zhang = Turn(private("zhang"), ZHANG, "张三")
 zhang_in_club = Turn(group("读书会"), ZHANG, "张三")
 

@@ -40,7 +40,9 @@ from graph_memory.store import Draft, Journal
 from ..maintenance.test_upkeep import make
 from ..makers import (
     CHINA,
+    HOME,
     T0,
+    ZHANG,
     Clock,
     all_changes,
     claim_all,
@@ -50,13 +52,10 @@ from ..makers import (
     group,
     message,
     name,
-    private,
     undo,
     user,
 )
 from ..scripted import HashEmbedder
-
-HOME, ZHANG = private("zhang"), user("zhang")
 
 
 class World:

@@ -12,10 +12,9 @@ from graph_memory.model import BOT, Entity, Episode, Fact, Mention, Name, Sessio
 from graph_memory.store import Journal
 from graph_memory.text import normalise
 
-from ..makers import T0, Clock, entity, fact, group, message, name, private, put, user
+from ..makers import CLUB, T0, Clock, entity, fact, message, name, private, put, user
 
 U, V, W = user("1"), user("2"), user("3")
-CLUB = group("读书会")
 
 
 @pytest.fixture

@@ -27,12 +27,10 @@ from graph_memory.store.schema import MIGRATIONS, migrations_of
 from tests.views import assert_views_follow
 
 from ..learning.chat import Chat
-from ..makers import T0, Clock, all_changes, broken_off, group, holding, user
+from ..makers import CLUB, T0, Clock, all_changes, broken_off, holding, user
 from ..scripted import answer, said, thing
 
 T = TypeVar("T")
-CLUB = group("读书会")
-ZHANG, LI = user("zhang"), user("li")
 PLANTED = "蓝鲸纸条"
 """In everything that rests on what was taken back, and nowhere else."""
 

@@ -15,13 +15,12 @@ from graph_memory.errors import GraphError
 from graph_memory.graph import GraphState, graph_store
 from graph_memory.model import Turn
 from graph_memory.service import MemoryService
-from tests.makers import private, user
+from tests.makers import ZHANG, private
 from tests.sources import ROOT
 from tests.webui.conftest import application, entered
 
 from ..world import opened
 
-ZHANG = user("zhang")
 ADMIN = Turn(private("zhang"), ZHANG, "张三", is_admin=True)
 HIDDEN = {"PYTHONPATH": str(ROOT / "tests" / "hiding"), "GRAPH_MEMORY_HIDDEN": "kuzu,ladybug"}
 

@@ -16,12 +16,10 @@ from graph_memory.model import Entity, Episode, Fact, Turn, User, asker_of
 from graph_memory.service import MemoryService
 from graph_memory.store import Draft, examine
 
-from ..makers import all_changes, entity, fact, group, name, private, user
+from ..makers import CLUB, HOME, LI, ZHANG, all_changes, entity, fact, name
 from ..scripted import HashEmbedder
 from ..world import opened
 
-ZHANG, LI = user("zhang"), user("li")
-HOME, CLUB = private("zhang"), group("读书会")
 CLIMBING, TEA = entity("爬山"), entity("龙井")
 HOBBY = fact(HOME, ZHANG, CLIMBING, "张三喜欢爬山")
 OTHERS = fact(CLUB, LI, TEA, "李四爱喝龙井")

@@ -6,10 +6,9 @@ import pytest
 
 from graph_memory.learning.attribution import denials, share, speaker_of
 from graph_memory.model import BOT
-from tests.makers import T0, group, message, user
+from tests.makers import CLUB, T0, message, user
 
 MAY, PASSER = user("may"), user("passer")
-ROOM = group("100")
 
 
 @pytest.mark.parametrize(
@@ -33,9 +32,9 @@ ROOM = group("100")
     ],
 )  # fmt: skip
 def test_whose_word_a_statement_is(statement, own, others, whose):
-    lines = [message(ROOM, MAY, text, T0) for text in own]
-    lines += [message(ROOM, PASSER, text, T0 + 1) for text in others]
-    around = [*lines, message(ROOM, PASSER, "吃饭了吗", T0 + 2)]
+    lines = [message(CLUB, MAY, text, T0) for text in own]
+    lines += [message(CLUB, PASSER, text, T0 + 1) for text in others]
+    around = [*lines, message(CLUB, PASSER, "吃饭了吗", T0 + 2)]
     assert speaker_of(statement, MAY, lines, around, ["林小美", "May"]) == whose
 
 
@@ -46,10 +45,10 @@ def test_dates_and_names_are_nothing_that_somebody_has_to_have_said() -> None:
 
 def test_corrections_are_told_from_what_only_begins_like_one() -> None:
     lines = (Path(__file__).parent / "denials.txt").read_text("utf-8").splitlines()[1:]
-    bot = message(ROOM, BOT, "你家猫叫豆包")
+    bot = message(CLUB, BOT, "你家猫叫豆包")
 
     def denies(text: str) -> bool:
-        return bool(denials([bot, message(ROOM, MAY, text, T0 + 1)]))
+        return bool(denials([bot, message(CLUB, MAY, text, T0 + 1)]))
 
     missed = [line for line in lines if line[0] == "+" and not denies(line[2:])]
     false = [line for line in lines if line[0] == "-" and denies(line[2:])]

@@ -9,7 +9,7 @@ from graph_memory.learning.prompt import ranked
 from graph_memory.model import PREDICATES
 from tests.cases import rows
 
-from ..makers import T0, fact, private, user
+from ..makers import HOME, T0, ZHANG, fact
 
 
 @pytest.mark.parametrize(("one", "other", "names"), [
@@ -58,9 +58,6 @@ def test_nothing_hostile_breaks_comparing(predicate: str, one: str, other: str) 
     """Whatever two texts are, and a value that says less is never said to be more as well."""
     if same_value(predicate, one, other) and len(one) != len(other) and predicate == "age":
         assert same_value(predicate, other, one)
-
-
-ZHANG, HOME = user("zhang"), private("zhang")
 
 
 def test_every_message_has_its_turn() -> None:

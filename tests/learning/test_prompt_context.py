@@ -11,12 +11,11 @@ from graph_memory.learning.prompt import ContextBuilder, ranked
 from graph_memory.model import Entity, Fact, Turn
 from graph_memory.service import MemoryService
 
-from ..makers import T0, entity, fact, name, private, put, user
+from ..makers import HOME, T0, ZHANG, entity, fact, name, put
 from ..scripted import ScriptedModel
 from ..world import opened
 from .chat import CHINA, Chat
 
-ZHANG, HOME = user("zhang"), private("zhang")
 OLD = ["张三爱吃辣", "张三每天早上跑步", "张三害怕坐飞机", "张三在一家银行上班", "张三养了一只猫"]
 """Said first, so that sixty newer facts stand before them."""
 AGAIN = {

@@ -27,11 +27,9 @@ from graph_memory.privacy.scope import Policy, Sharing
 from graph_memory.retention import DAY, initial_half_life
 from graph_memory.store import Draft, Journal
 
-from ..makers import T0, entity, group, private, undo, user
+from ..makers import T0, ZHANG, entity, group, private, undo
 from ..scripted import answer, said, thing
 from .chat import Chat, written
-
-ZHANG, LI = user("zhang"), user("li")
 
 
 @pytest.fixture

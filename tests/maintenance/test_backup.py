@@ -17,10 +17,7 @@ from graph_memory.maintenance.backup import JOURNAL, surplus
 from graph_memory.retention import DAY
 from graph_memory.store import Journal, copies
 
-from ..makers import T0, Clock, context, entity, fact, message, private, put, user
-
-ZHANG = user("zhang")
-HOME = private("zhang")
+from ..makers import HOME, T0, ZHANG, Clock, context, entity, fact, message, put
 
 
 def make(directory: Path, journal: Journal, clock: Callable[[], float]) -> Backups:

@@ -15,11 +15,9 @@ from graph_memory.maintenance import Backups, backup, open_journal
 from graph_memory.maintenance.backup import JOURNAL, saved
 from graph_memory.store import Journal, copies
 
-from ..makers import T0, message, private, user
+from ..makers import HOME, T0, ZHANG, message
 from .test_backup import make
 
-ZHANG = user("zhang")
-HOME = private("zhang")
 MANY = tuple(f"第{number}句" + "长" * 2000 for number in range(40))
 
 

@@ -32,23 +32,22 @@ from graph_memory.text import telling
 
 from ..makers import (
     CHINA,
+    CLUB,
+    HOME,
+    LI,
+    ZHANG,
     Clock,
     all_changes,
     claim_all,
     context,
-    group,
     holding,
     message,
-    private,
     put,
     undo,
-    user,
 )
 from ..scripted import ScriptedModel
 from .test_upkeep import make
 
-HOME, CLUB = private("zhang"), group("1")
-ZHANG, LI = user("zhang"), user("li")
 MONDAY = datetime(2026, 6, 1, 20, tzinfo=CHINA)
 """1 June 2026 is a Monday and the first of a month."""
 

@@ -19,7 +19,9 @@ from graph_memory.settings import Settings
 from graph_memory.store import Journal
 
 from ..makers import (
+    HOME,
     T0,
+    ZHANG,
     Clock,
     PromptUpkeep,
     all_changes,
@@ -28,14 +30,9 @@ from ..makers import (
     fact,
     group,
     name,
-    private,
     put,
     undo,
-    user,
 )
-
-ZHANG = user("zhang")
-HOME = private("zhang")
 
 
 def make(shared: Context, model: LanguageModel | None = None) -> Upkeep:

@@ -11,15 +11,13 @@ from graph_memory.learning.batching import upcoming
 from graph_memory.model import GAP, Episode, continues, episode_id
 from graph_memory.model.conversation import MAX_MESSAGES
 
-from ..makers import CHINA, message, private, user
-
-SESSION = private("zhang")
+from ..makers import CHINA, HOME, message, user
 
 
 def runs(*times: float) -> list[Episode]:
-    said = (message(SESSION, user("zhang"), "嗯", at) for at in times)
+    said = (message(HOME, user("zhang"), "嗯", at) for at in times)
     numbered = [replace(message, id=number) for number, message in enumerate(said, 1)]
-    return upcoming(None, SESSION.id, numbered, UTC)
+    return upcoming(None, HOME.id, numbered, UTC)
 
 
 def test_ten_minutes_of_silence_end_it():

@@ -19,10 +19,9 @@ from graph_memory.privacy.scope import (
     view,
 )
 
-from ..makers import entity, fact, group, private, user
+from ..makers import LI, ZHANG, entity, fact, group, private, user
 
 KNOWS, REST = Layer.KNOWS, Layer.SESSION
-ZHANG, LI = user("zhang"), user("li")
 
 
 def rank(

@@ -9,10 +9,8 @@ import pytest
 from graph_memory.errors import DamagedError, JournalError
 from graph_memory.store import Journal, copies, schema
 
-from ..makers import T0, message, private, user
+from ..makers import HOME, T0, ZHANG, message
 
-ZHANG = user("zhang")
-HERE = private("zhang")
 GOOD = ("0900_good", "CREATE TABLE later (x); INSERT INTO later VALUES ('a;b'); ")
 TRIGGER = (
     "0901_trigger",
@@ -29,7 +27,7 @@ def path(tmp_path: Path) -> Path:
 async def fill(path: Path, *texts: str) -> None:
     journal = await Journal.open(path, lambda: T0)
     for text in texts:
-        await journal.append(message(HERE, ZHANG, text), HERE)
+        await journal.append(message(HOME, ZHANG, text), HOME)
     await journal.close()
 
 
@@ -94,7 +92,7 @@ async def test_a_failed_update_leaves_the_journal_to_the_version_before(path: Pa
     )
     add(monkeypatch)
     journal = await Journal.open(path)
-    assert [m.text for m in await journal.pending(HERE.id)] == ["我叫张三"]
+    assert [m.text for m in await journal.pending(HOME.id)] == ["我叫张三"]
     await journal.close()
 
 

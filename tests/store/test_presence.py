@@ -14,9 +14,8 @@ from graph_memory.store import messages as mail
 from graph_memory.store.rows import write
 from graph_memory.store.schema import migrate
 
-from ..makers import group, message, user
+from ..makers import CLUB, ZHANG, message
 
-CLUB, ZHANG = group("读书会"), user("zhang")
 OURS, OTHERS = "ours", "others"
 Act = tuple[str, str, int, int]
 """What happens, in which import, from when to when (-1: unknown)."""

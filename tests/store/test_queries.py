@@ -15,9 +15,8 @@ from graph_memory.store.schema import SCALARS as FIELDS
 from graph_memory.store.schema import migrate, open_tables
 from tests.sources import runtime_modules
 
-from ..makers import T0, entity, fact, private, user
+from ..makers import T0, ZHANG, entity, fact, private
 
-ZHANG = user("zhang")
 HERE = private("zhang").id
 ALL = {"SEARCH row USING PRIMARY KEY (kind=?)", "SCAN f"}
 """Every row of a kind is read, or what facts are listed by."""

@@ -20,12 +20,10 @@ from graph_memory.store import postgres as postgres_tables
 from graph_memory.store.postgres import Item
 from graph_memory.store.replica import Replica
 from graph_memory.text import text_hash
-from tests.makers import T0, claim_all, fact, group, holding, private, user
+from tests.makers import CLUB, HOME, T0, ZHANG, claim_all, fact, holding
 from tests.postgres import Postgres, content
 
 pytestmark = pytest.mark.server
-HOME, CLUB = private("zhang"), group("100")
-ZHANG = user("zhang")
 
 
 class Bots:
