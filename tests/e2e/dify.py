@@ -7,36 +7,18 @@ from typing import Any
 
 from aiohttp import web
 
+from .harness import LoopbackServer
+
 OUTPUT = "astrbot_wf_output"
 """The workflow's output that AstrBot reads unless told otherwise."""
 
 
-class FakeDify:
+class FakeDify(LoopbackServer):
     """Chat app and workflow at once; each request's JSON is in ``asked``."""
 
     def __init__(self) -> None:
+        super().__init__({"chat-messages": self._chat, "workflows/run": self._workflow})
         self.asked: list[dict[str, Any]] = []
-        self.port = 0
-        self._runner: web.AppRunner | None = None
-
-    @property
-    def base_url(self) -> str:
-        """What AstrBot is told."""
-        return f"http://127.0.0.1:{self.port}/v1"
-
-    async def __aenter__(self) -> FakeDify:
-        app = web.Application()
-        app.router.add_post("/v1/chat-messages", self._chat)
-        app.router.add_post("/v1/workflows/run", self._workflow)
-        self._runner = web.AppRunner(app, access_log=None)
-        await self._runner.setup()
-        await web.TCPSite(self._runner, "127.0.0.1", 0).start()
-        self.port = self._runner.addresses[0][1]
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        if self._runner:
-            await self._runner.cleanup()
 
     async def _chat(self, request: web.Request) -> web.StreamResponse:
         body = await request.json()

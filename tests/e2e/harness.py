@@ -17,7 +17,7 @@ from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from aiohttp import ClientSession, ClientTimeout, FormData, WSMsgType, web
 
@@ -60,9 +60,7 @@ async def wait_until(
         await asyncio.sleep(0.05)
 
 
-# --------------------------------------------------------------------------
-# Fake LLM
-# --------------------------------------------------------------------------
+# -------------------------------------------------------------------- Fake LLM
 
 
 @dataclass
@@ -95,17 +93,13 @@ class ChatCall:
     @property
     def last_user(self) -> str:
         """All text of the last user message (prompt plus extra parts)."""
-        users = [m for m in self.messages if m["role"] == "user"]
-        return text_of(users[-1]["content"]) if users else ""
+        return "\n".join(self.last_user_parts)
 
     @property
     def last_user_parts(self) -> list[str]:
         """Text blocks of the last user message; the first one is the prompt."""
         users = [m for m in self.messages if m["role"] == "user"]
-        content = users[-1]["content"] if users else ""
-        if isinstance(content, str):
-            return [content]
-        return [p["text"] for p in content if p.get("type") == "text"]
+        return texts_of(users[-1]["content"]) if users else [""]
 
     @property
     def is_title(self) -> bool:
@@ -142,22 +136,53 @@ class Failure:
 Responder = Callable[[ChatCall], Any]
 
 
-def text_of(content: Any) -> str:
-    """Flatten OpenAI message content to text."""
+def texts_of(content: Any) -> list[str]:
+    """The text blocks of OpenAI message content."""
     if isinstance(content, str):
-        return content
-    if not content:
-        return ""
-    return "\n".join(p.get("text", "") for p in content if p.get("type") == "text")
+        return [content]
+    return [part.get("text", "") for part in content or () if part.get("type") == "text"]
+
+
+def text_of(content: Any) -> str:
+    """All text of OpenAI message content."""
+    return "\n".join(texts_of(content))
 
 
 def echo(call: ChatCall) -> str:
     """Default responder: repeat the user's prompt."""
-    parts = call.last_user_parts
-    return f"echo: {parts[0] if parts else ''}"
+    return f"echo: {''.join(call.last_user_parts[:1])}"
 
 
-class FakeOpenAI:
+class LoopbackServer:
+    """A server on a free port while it is entered.
+
+    Args:
+        routes: What answers ``POST`` below ``/v1``, by path.
+    """
+
+    def __init__(self, routes: dict[str, Callable[[web.Request], Any]]) -> None:
+        self._app = web.Application(client_max_size=64 * 1024**2)
+        for path, answer in routes.items():
+            self._app.router.add_post(f"/v1/{path}", answer)
+        self.port = 0
+
+    @property
+    def base_url(self) -> str:
+        """Where it is reached."""
+        return f"http://127.0.0.1:{self.port}/v1"
+
+    async def __aenter__(self) -> Self:
+        self._runner = web.AppRunner(self._app, access_log=None)
+        await self._runner.setup()
+        await web.TCPSite(self._runner, "127.0.0.1", 0).start()
+        self.port = self._runner.addresses[0][1]
+        return self
+
+    async def __aexit__(self, *_exc: object) -> None:
+        await self._runner.cleanup()
+
+
+class FakeOpenAI(LoopbackServer):
     """Scripted OpenAI-compatible server.
 
     Rules are tried in the order they were added; the first whose predicate
@@ -167,19 +192,16 @@ class FakeOpenAI:
     """
 
     def __init__(self, chunk_size: int = 8) -> None:
+        answers = {"chat/completions": self._chat, "embeddings": self._embeddings}
+        super().__init__(answers | {"rerank": self._rerank})
+        self._app.router.add_get("/v1/models", self._models)
         self.chunk_size = chunk_size
-        self.port = 0
         self.calls: list[ChatCall] = []
         self.embedded: list[str] = []
         self.embedding_failure: Failure | None = None
         self.relevance: Callable[[str], float] | Failure = len
         self._rules: list[tuple[Callable[[ChatCall], bool], Responder]] = []
         self._ids = itertools.count(1)
-        self._runner: web.AppRunner | None = None
-
-    @property
-    def base_url(self) -> str:
-        return f"http://127.0.0.1:{self.port}/v1"
 
     def when(self, predicate: Callable[[ChatCall], bool] | str, answer: Responder | Any) -> None:
         """Add a rule; text as predicate is sought in system prompt and last user message."""
@@ -203,22 +225,6 @@ class FakeOpenAI:
         """Recorded chat calls for one model name."""
         return [call for call in self.calls if call.model == model]
 
-    async def __aenter__(self) -> FakeOpenAI:
-        app = web.Application(client_max_size=64 * 1024**2)
-        app.router.add_get("/v1/models", self._models)
-        app.router.add_post("/v1/chat/completions", self._chat)
-        app.router.add_post("/v1/embeddings", self._embeddings)
-        app.router.add_post("/v1/rerank", self._rerank)
-        self._runner = web.AppRunner(app, access_log=None)
-        await self._runner.setup()
-        await web.TCPSite(self._runner, "127.0.0.1", 0).start()
-        self.port = self._runner.addresses[0][1]
-        return self
-
-    async def __aexit__(self, *_exc: object) -> None:
-        if self._runner:
-            await self._runner.cleanup()
-
     async def _models(self, _request: web.Request) -> web.Response:
         return web.json_response({"object": "list", "data": [{"id": "fake", "object": "model"}]})
 
@@ -232,23 +238,15 @@ class FakeOpenAI:
         if isinstance(answer, Failure):
             return answer.response()
         message = self._as_message(answer)
-        usage = {
-            "prompt_tokens": len(json.dumps(call.messages)) // 4,
-            "completion_tokens": len(json.dumps(message)) // 4,
-        }
-        usage["total_tokens"] = sum(usage.values())
-        head = {
-            "id": f"chatcmpl-{next(self._ids)}",
-            "created": int(time.time()),
-            "model": call.model,
-        }
+        given, made = (len(json.dumps(each)) // 4 for each in (call.messages, message))
+        usage = {"prompt_tokens": given, "completion_tokens": made, "total_tokens": given + made}
+        id, now = f"chatcmpl-{next(self._ids)}", int(time.time())
+        head = {"id": id, "created": now, "model": call.model}
         finish = "tool_calls" if message.get("tool_calls") else "stop"
         if not call.stream:
-            return web.json_response({
-                **head, "object": "chat.completion",
-                "choices": [{"index": 0, "message": message, "finish_reason": finish}],
-                "usage": usage,
-            })  # fmt: skip
+            choices = [{"index": 0, "message": message, "finish_reason": finish}]
+            whole = {"object": "chat.completion", "choices": choices, "usage": usage}
+            return web.json_response(head | whole)
         return await self._stream(request, head, message, finish, usage)
 
     async def _stream(
@@ -279,24 +277,14 @@ class FakeOpenAI:
     def _as_message(self, answer: Any) -> dict[str, Any]:
         calls = [answer] if isinstance(answer, ToolCall) else answer
         if isinstance(calls, list) and calls and isinstance(calls[0], ToolCall):
-            return {
-                "role": "assistant",
-                "content": None,
-                "tool_calls": [
-                    {
-                        "id": f"call_{next(self._ids)}",
-                        "type": "function",
-                        "function": {
-                            "name": c.name,
-                            "arguments": json.dumps(c.arguments, ensure_ascii=False),
-                        },
-                    }
-                    for c in calls
-                ],
-            }
-        if not isinstance(answer, str):
-            answer = json.dumps(answer, ensure_ascii=False)
-        return {"role": "assistant", "content": answer}
+            named = [{"name": c.name, "arguments": _dumped(c.arguments)} for c in calls]
+            tools = [
+                {"id": f"call_{next(self._ids)}", "type": "function", "function": each}
+                for each in named
+            ]
+            return {"role": "assistant", "content": None, "tool_calls": tools}
+        text = answer if isinstance(answer, str) else _dumped(answer)
+        return {"role": "assistant", "content": text}
 
     async def _embeddings(self, request: web.Request) -> web.Response:
         body = await request.json()
@@ -322,9 +310,7 @@ class FakeOpenAI:
         return web.json_response({"results": sorted(found, key=lambda r: -r["relevance_score"])})
 
 
-# --------------------------------------------------------------------------
-# AstrBot process
-# --------------------------------------------------------------------------
+# ------------------------------------------------------------- AstrBot process
 
 # Runs inside the AstrBot process before anything else: it is as much later as the file in
 # HARNESS_CLOCK says, seconds, and only loopback connections are allowed.
@@ -374,14 +360,22 @@ socket.socket.connect_ex = _guard(_connect_ex)
 """
 
 
+def _dumped(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """A configuration; nothing if there is no such file."""
+    return json.loads(path.read_text(encoding="utf-8-sig")) if path.exists() else {}
+
+
 def deep_merge(base: dict, override: dict) -> dict:
     """Return ``base`` with ``override`` merged into it recursively."""
     merged = dict(base)
     for key, value in override.items():
-        if isinstance(value, dict) and isinstance(merged.get(key), dict):
-            merged[key] = deep_merge(merged[key], value)
-        else:
-            merged[key] = value
+        known = merged.get(key)
+        deep = isinstance(value, dict) and isinstance(known, dict)
+        merged[key] = deep_merge(known, value) if deep else value
     return merged
 
 
@@ -466,21 +460,13 @@ class AstrBotInstance:
             (self.data_dir / name).mkdir(parents=True, exist_ok=True)
         (self.root / ".astrbot").touch()
         config_path = self.data_dir / "cmd_config.json"
-        current = {}
-        if config_path.exists():
-            current = json.loads(config_path.read_text(encoding="utf-8-sig"))
-        merged = deep_merge(deep_merge(current, self._base_config()), self.config)
-        config_path.write_text(json.dumps(merged, ensure_ascii=False, indent=2), encoding="utf-8")
+        merged = deep_merge(deep_merge(_read(config_path), self._base_config()), self.config)
+        config_path.write_text(_dumped(merged), encoding="utf-8")
         for source in self.plugins:
             self.install_plugin(source)
         for plugin, values in self.plugin_configs.items():
             path = self.data_dir / "config" / f"{plugin}_config.json"
-            old = {}
-            if path.exists():
-                old = json.loads(path.read_text(encoding="utf-8-sig"))
-            path.write_text(
-                json.dumps(deep_merge(old, values), ensure_ascii=False), encoding="utf-8"
-            )
+            path.write_text(_dumped(deep_merge(_read(path), values)), encoding="utf-8")
         guard = self.root / "guard"
         guard.mkdir(exist_ok=True)
         (guard / "sitecustomize.py").write_text(HIDING.read_text() + _GUARD)
@@ -503,62 +489,41 @@ class AstrBotInstance:
 
     def _base_config(self) -> dict[str, Any]:
         """Settings that make AstrBot deterministic and offline."""
+        platforms = {ONEBOT_PLATFORM_ID: self.onebot_port, OTHER_PLATFORM_ID: self.other_port}
+        onebot = {"type": "aiocqhttp", "enable": True, "ws_reverse_host": "127.0.0.1"}
+        source = {
+            "id": "fake", "provider": "openai", "type": "openai_chat_completion",
+            "provider_type": "chat_completion", "enable": True, "key": ["sk-fake"],
+            "api_base": self.llm.base_url, "timeout": 30,
+        }  # fmt: skip
         chat = {"provider_type": "chat_completion", "provider_source_id": "fake", "enable": True}
         chat |= {"modalities": [], "max_context_tokens": 128000}
-        platforms = {ONEBOT_PLATFORM_ID: self.onebot_port, OTHER_PLATFORM_ID: self.other_port}
+        embedding = {
+            "id": EMBEDDING_PROVIDER_ID, "type": "openai_embedding", "provider": "openai",
+            "provider_type": "embedding", "enable": True, "embedding_api_key": "sk-fake",
+            "embedding_api_base": self.llm.base_url, "embedding_model": "embedding-model",
+            "embedding_dimensions": len(hashed("")), "timeout": 20,
+        }  # fmt: skip
+        rerank = {
+            "id": RERANK_PROVIDER_ID, "type": "vllm_rerank", "provider": "vllm",
+            "provider_type": "rerank", "enable": True, "rerank_model": "rerank-model",
+            "rerank_api_base": self.llm.base_url.removesuffix("/v1"), "timeout": 20,
+        }  # fmt: skip
+        local = {"model": {"provider_id": CHAT_PROVIDER_ID}}
         return {
             "platform": [
-                {
-                    "id": id, "type": "aiocqhttp", "enable": True, "ws_reverse_host": "127.0.0.1",
-                    "ws_reverse_port": port, "ws_reverse_token": "",
-                }
+                onebot | {"id": id, "ws_reverse_port": port, "ws_reverse_token": ""}
                 for id, port in platforms.items()
                 if port
             ],
             "platform_settings": {"rate_limit": {"count": 0}},
-            "provider_sources": [
-                {
-                    "id": "fake",
-                    "provider": "openai",
-                    "type": "openai_chat_completion",
-                    "provider_type": "chat_completion",
-                    "enable": True,
-                    "key": ["sk-fake"],
-                    "api_base": self.llm.base_url,
-                    "timeout": 30,
-                }
-            ],
+            "provider_sources": [source],
             "provider": [
                 {**chat, "id": CHAT_PROVIDER_ID, "model": "chat-model"},
                 {**chat, "id": EXTRACT_PROVIDER_ID, "model": "extract-model"},
-                {
-                    "id": EMBEDDING_PROVIDER_ID,
-                    "type": "openai_embedding",
-                    "provider": "openai",
-                    "provider_type": "embedding",
-                    "enable": True,
-                    "embedding_api_key": "sk-fake",
-                    "embedding_api_base": self.llm.base_url,
-                    "embedding_model": "embedding-model",
-                    "embedding_dimensions": len(hashed("")),
-                    "timeout": 20,
-                },
-                {
-                    "id": RERANK_PROVIDER_ID,
-                    "type": "vllm_rerank",
-                    "provider": "vllm",
-                    "provider_type": "rerank",
-                    "enable": True,
-                    "rerank_api_base": self.llm.base_url.removesuffix("/v1"),
-                    "rerank_model": "rerank-model",
-                    "timeout": 20,
-                },
-                *self.providers,
+                *(embedding, rerank, *self.providers),
             ],
-            "agent_runner": {
-                "runner_type": "local",
-                "config": {"model": {"provider_id": CHAT_PROVIDER_ID}},
-            },
+            "agent_runner": {"runner_type": "local", "config": local},
             "provider_settings": {
                 "streaming_response": self.streaming,
                 "unsupported_streaming_strategy": "turn_off",
@@ -568,7 +533,7 @@ class AstrBotInstance:
             "dashboard": {"host": "127.0.0.1", "port": self.dashboard_port},
             "disable_metrics": True,
             "log_level": self.log_level,
-        }  # fmt: skip
+        }
 
     # ---- process ---------------------------------------------------------
 
@@ -677,11 +642,8 @@ class AstrBotInstance:
         return self._http.request(method, path, headers=headers, **kwargs)
 
     async def create_persona(self, persona_id: str, prompt: str = "") -> None:
-        await self.api(
-            "POST",
-            "/api/v1/personas",
-            json={"persona_id": persona_id, "system_prompt": prompt or f"You are {persona_id}."},
-        )
+        told = {"persona_id": persona_id, "system_prompt": prompt or f"You are {persona_id}."}
+        await self.api("POST", "/api/v1/personas", json=told)
 
     async def delete_persona(self, persona_id: str) -> None:
         await self.api("DELETE", "/api/v1/personas/by-id", params={"persona_id": persona_id})
@@ -702,12 +664,8 @@ class AstrBotInstance:
 
     async def set_conversation_persona(self, umo: str, cid: str, persona_id: str) -> None:
         """Bind a persona to a conversation (``[%None]`` means no persona)."""
-        await self.api(
-            "PATCH",
-            f"/api/v1/conversations/{cid}",
-            params={"user_id": umo},
-            json={"persona_id": persona_id},
-        )
+        path, persona = f"/api/v1/conversations/{cid}", {"persona_id": persona_id}
+        await self.api("PATCH", path, params={"user_id": umo}, json=persona)
 
     async def force_session_persona(self, umo: str, persona_id: str | None) -> None:
         """Set or clear the session rule that overrides every conversation."""
@@ -722,9 +680,8 @@ class AstrBotInstance:
         await self.api("POST", "/api/v1/plugins/reload", json={"plugin_id": plugin})
 
     async def set_plugin_enabled(self, plugin: str, enabled: bool) -> None:
-        await self.api(
-            "PATCH", "/api/v1/plugins/enabled", json={"plugin_id": plugin, "enabled": enabled}
-        )
+        wanted = {"plugin_id": plugin, "enabled": enabled}
+        await self.api("PATCH", "/api/v1/plugins/enabled", json=wanted)
 
     async def upload_plugin(self, archive: Path) -> None:
         """Install a plugin's zip the way the dashboard does.
@@ -739,12 +696,9 @@ class AstrBotInstance:
     async def uninstall_plugin(
         self, plugin: str, *, delete_config: bool = False, delete_data: bool = False
     ) -> None:
-        await self.api(
-            "DELETE",
-            "/api/v1/plugins/by-id",
-            params={"plugin_id": plugin},
-            json={"delete_config": delete_config, "delete_data": delete_data},
-        )
+        too = {"delete_config": delete_config, "delete_data": delete_data}
+        params = {"plugin_id": plugin}
+        await self.api("DELETE", "/api/v1/plugins/by-id", params=params, json=too)
 
     async def plugin_versions(self) -> dict[str, str]:
         """Installed plugins and their versions."""
@@ -758,18 +712,13 @@ class AstrBotInstance:
     async def save_plugin_config(self, plugin: str, values: dict[str, Any]) -> None:
         """Save plugin settings the way the dashboard does (reloads the plugin)."""
         config = deep_merge(await self.plugin_config(plugin), values)
-        await self.api(
-            "PUT", "/api/v1/plugins/config", json={"plugin_id": plugin, "config": config}
-        )
+        saved = {"plugin_id": plugin, "config": config}
+        await self.api("PUT", "/api/v1/plugins/config", json=saved)
 
     async def web_chat(self, text: str, session_id: str, username: str = DASHBOARD_USER) -> str:
         """Chat through the dashboard's own WebChat and return the full answer."""
-        body = {
-            "message": [{"type": "plain", "text": text}],
-            "session_id": session_id,
-            "username": username,
-            "enable_streaming": self.streaming,
-        }
+        body = {"session_id": session_id, "username": username, "enable_streaming": self.streaming}
+        body["message"] = [{"type": "plain", "text": text}]
         answer = []
         async with self._request("POST", "/api/v1/chat", json=body) as response:
             async for raw in response.content:
@@ -784,9 +733,7 @@ class AstrBotInstance:
         return "".join(answer)
 
 
-# --------------------------------------------------------------------------
-# OneBot v11 client
-# --------------------------------------------------------------------------
+# ----------------------------------------------------------- OneBot v11 client
 
 
 @dataclass
@@ -836,14 +783,10 @@ class OneBotClient:
         """(Re)connect, for example after the AstrBot process was restarted."""
         self._session = ClientSession()
         try:
-            self._ws = await self._session.ws_connect(
-                f"ws://127.0.0.1:{self._port}/ws",
-                headers={
-                    "X-Self-ID": str(self.self_id),
-                    "X-Client-Role": "Universal",
-                    "User-Agent": "OneBot/11",
-                },
-            )
+            headers = {"X-Client-Role": "Universal", "User-Agent": "OneBot/11"}
+            headers["X-Self-ID"] = str(self.self_id)
+            url = f"ws://127.0.0.1:{self._port}/ws"
+            self._ws = await self._session.ws_connect(url, headers=headers)
         except BaseException:
             await self._session.close()
             raise
@@ -868,9 +811,8 @@ class OneBotClient:
         self, user_id: int, text: str | list[dict], name: str | None = None
     ) -> int:
         """Send a private message as ``user_id``; returns the message id."""
-        return await self._send_message(
-            user_id, text, name, message_type="private", sub_type="friend"
-        )
+        kind = {"message_type": "private", "sub_type": "friend"}
+        return await self._send_message(user_id, text, name, **kind)
 
     async def send_group(
         self,
@@ -888,10 +830,9 @@ class OneBotClient:
             segments = [segment("at", qq=str(self.self_id)), *segments]
         if reply_to is not None:
             segments = [segment("reply", id=str(reply_to)), *segments]
-        return await self._send_message(
-            user_id, segments, name, message_type="group", sub_type="normal", group_id=group_id,
-            group_name=f"group-{group_id}",
-        )  # fmt: skip
+        kind = {"message_type": "group", "sub_type": "normal", "group_id": group_id}
+        kind["group_name"] = f"group-{group_id}"
+        return await self._send_message(user_id, segments, name, **kind)
 
     async def take_back(self, message_id: int) -> None:
         """Take a message back (撤回), whoever sent it."""
@@ -1019,15 +960,11 @@ class OneBotClient:
         record = BotMessage(action, segments, group_id, user_id, files)
         message_id = next(self._ids)
         self._messages[message_id] = {
-            "message_id": message_id,
-            "message_type": "group" if group_id else "private",
-            "time": int(time.time()),
-            "self_id": self.self_id,
-            "user_id": self.self_id,
-            "sender": self._sender(self.self_id),
-            "message": segments,
+            "message_id": message_id, "message_type": "group" if group_id else "private",
+            "time": int(time.time()), "self_id": self.self_id, "user_id": self.self_id,
+            "sender": self._sender(self.self_id), "message": segments,
             **({"group_id": group_id} if group_id else {}),
-        }
+        }  # fmt: skip
         self.sent.append(record)
         self._inbox[_chat_key(user_id, group_id)].put_nowait(record)
         return {"message_id": message_id}
