@@ -4,7 +4,7 @@ import asyncio
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -104,6 +104,11 @@ class HashEmbedder:
     floor = 0.1
     width = WIDTH
     parallel = True
+
+    @classmethod
+    async def load(cls) -> Self:
+        """One, as a loader gives it."""
+        return cls()
 
     def vector(self, text: str) -> Vectors:
         """A vector in which shared character bigrams mean similarity."""

@@ -30,11 +30,7 @@ def likes_climbing(call: Call) -> dict[str, Any]:
 
 async def opened(directory: Path, model: ScriptedModel | None = None) -> MemoryService:
     service = await MemoryService.open(directory, Settings(), zone=UTC, model=model)
-
-    async def load() -> Embedder:
-        return HashEmbedder()
-
-    service.use_embedder(load)
+    service.use_embedder(HashEmbedder.load)
     await service.settle()
     return service
 

@@ -9,6 +9,8 @@ import pytest
 from graph_memory.errors import ClosedError, StorageError
 from graph_memory.supervisor import NEVER, LogOnce, Supervisor
 
+from .makers import until
+
 
 class Job:
     """Steps that do what they are told, and count themselves."""
@@ -49,9 +51,7 @@ async def turns(count: int = 5) -> None:
 
 async def steps(job: Job, count: int) -> None:
     """Wait until a job has taken so many steps, as long as a busy machine takes."""
-    async with asyncio.timeout(20):
-        while job.count < count:
-            await asyncio.sleep(0.005)
+    await until(lambda: job.count >= count)
     await turns()
 
 

@@ -16,7 +16,7 @@ import pytest
 
 from graph_memory.astrbot import Runtime, runtime
 from tests.disks import small_disk
-from tests.makers import message, private
+from tests.makers import message, private, until
 from tests.sources import ROOT
 
 SETTINGS = {
@@ -70,9 +70,7 @@ async def why_not(one: Runtime) -> str:
 
 async def opened(one: Runtime) -> None:
     assert one._opening.is_running
-    async with asyncio.timeout(20):
-        while one.memory is None:
-            await asyncio.sleep(0.02)
+    await until(lambda: one.memory)
 
 
 @pytest.fixture

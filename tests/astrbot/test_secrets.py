@@ -87,11 +87,7 @@ async def failed(
     """A memory whose batch could not be learned, and the kind of failure."""
     model = MODELS[request.param]()
     memory = await MemoryService.open(tmp_path, Settings(), zone=UTC, model=model)
-
-    async def load() -> Talkative:
-        return Talkative()
-
-    memory.use_embedder(load)
+    memory.use_embedder(Talkative.load)
     await memory.learning.hear(Turn(HOME, WU, "小吴", MESSAGE))
     await memory.learning.hear(Turn(HOME, WU, "小吴", "还有一件事"))
     await memory.learning.flush()

@@ -13,7 +13,7 @@ from graph_memory.commands.transfers import EXPORT_PAUSE, ImportEnvironment, Tra
 from graph_memory.model import Turn, asker_of
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
-from tests.makers import T0, group, private, user
+from tests.makers import T0, group, private, until, user
 
 HERS = private("1")
 RED = Turn(HERS, user("1"), "小红")
@@ -155,9 +155,7 @@ async def test_what_a_kill_left_is_gone_after_the_next_start(tmp_path: Path) -> 
         path.write_text("{}", encoding="utf-8")
         os.utime(path, (T0, T0))
     memory = await MemoryService.open(tmp_path, Settings(), zone=UTC, now=lambda: T0)
-    async with asyncio.timeout(20):
-        while any(path.exists() for path in left):
-            await asyncio.sleep(0.01)
+    await until(lambda: not any(path.exists() for path in left))
     assert sorted(folder.iterdir()) == sorted(kept)
     await memory.close()
 

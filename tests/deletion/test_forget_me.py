@@ -8,7 +8,7 @@ import sqlite3
 import subprocess
 import sys
 import textwrap
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC
@@ -28,7 +28,7 @@ from graph_memory.store import Draft
 from graph_memory.store.schema import FOLDED
 
 from ..disks import small_disk
-from ..makers import T0, entity, fact, group, holding, name, private, put, undo_last, user
+from ..makers import T0, entity, fact, group, holding, name, private, put, undo_last, until, user
 from ..scripted import Call, HashEmbedder, ScriptedModel, answer, said, thing
 
 pytestmark = pytest.mark.slow
@@ -59,11 +59,7 @@ async def opened(directory: Path, **more: Any) -> MemoryService:
     service = await MemoryService.open(
         directory, Settings(), zone=UTC, now=lambda: T0 + 500, **more
     )
-
-    async def load() -> HashEmbedder:
-        return HashEmbedder()
-
-    service.use_embedder(load)
+    service.use_embedder(HashEmbedder.load)
     return service
 
 
@@ -375,12 +371,6 @@ def full(*_: Any, **__: Any) -> None:
     raise OSError(28, "No space left on device")
 
 
-async def until(holds: Callable[[], bool]) -> None:
-    async with asyncio.timeout(30):
-        while not holds():
-            await asyncio.sleep(0.01)
-
-
 async def test_the_purge_comes_within_a_day(tmp_path: Path):
     clock = [T0 + 500]
     service = await MemoryService.open(tmp_path, Settings(), zone=UTC, now=lambda: clock[0])
@@ -428,8 +418,7 @@ async def test_a_kill_on_the_way_is_made_good_at_the_next_start(tmp_path: Path, 
     assert holding(tmp_path, PLANTED)
     child.stdin.write(b"\n")
     await child.stdin.drain()
-    while not (tmp_path / forget_me.FILE).exists():
-        await asyncio.sleep(0.001)
+    await until((tmp_path / forget_me.FILE).exists)
     await asyncio.sleep(delay)
     child.send_signal(signal.SIGKILL)
     await child.wait()

@@ -15,6 +15,8 @@ from graph_memory.inference.breaker import Breaker, BreakerState
 from graph_memory.inference.ports import Vectors
 from graph_memory.store import Journal
 
+from ..makers import until
+
 
 class Counting:
     """An embedder that notes what it is asked, and can be held up, widened and broken."""
@@ -309,8 +311,7 @@ async def test_a_late_answer_is_a_failure_but_is_kept(model: Counting, journal: 
     cached.breaker = Breaker("向量模型", clock=lambda: 0.0)
     model.go.clear()
     waiting = [asyncio.create_task(cached.query(text)) for text in ("一", "二", "三")]
-    while cached.breaker.state is BreakerState.CLOSED:
-        await asyncio.sleep(0.005)
+    await until(lambda: cached.breaker.state is not BreakerState.CLOSED)
     with pytest.raises(EmbeddingError, match="timeout"):
         await cached.query("四")
     model.go.set()
@@ -329,8 +330,7 @@ async def test_a_question_that_was_given_up_is_not_waited_for_again(cached, mode
         with pytest.raises(EmbeddingError, match="has not answered this question yet"):
             await cached.query("猫叫什么")
     model.go.set()
-    while cached._asked:
-        await asyncio.sleep(0)
+    await until(lambda: not cached._asked)
     assert (await cached.query("猫叫什么")).shape == (16,), "the late answer was kept"
     assert len(model.queries) == 1
 

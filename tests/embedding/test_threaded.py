@@ -11,6 +11,8 @@ from numpy.typing import ArrayLike
 from graph_memory.embedding.local_models import ThreadedEmbedder
 from graph_memory.errors import ClosedError, EmbeddingError
 
+from ..makers import until
+
 
 class SlowModel:
     """A model whose passages take until they are let go, and that notes what it does."""
@@ -72,8 +74,7 @@ async def test_with_an_exclusive_model_a_query_waits_for_one_step(slow: SlowMode
     passages = asyncio.create_task(embedder.passages(["一", "二", "三", "四", "五"]))
     await started(slow)
     query = asyncio.create_task(embedder.query("谁？"))
-    while not embedder._queries:
-        await asyncio.sleep(0)
+    await until(lambda: embedder._queries)
     slow.go.set()
     await asyncio.gather(passages, query)
     assert slow.done == ["一", "二", "query 谁？", "三", "四", "五"]
@@ -113,8 +114,7 @@ async def test_closing_waits_for_the_step_under_way_and_no_longer(slow: SlowMode
     passages = asyncio.create_task(embedder.passages(["一", "二", "三"]))
     await started(slow)
     closing = asyncio.create_task(embedder.close())
-    while embedder._model:
-        await asyncio.sleep(0)
+    await until(lambda: not embedder._model)
     slow.go.set()
     await closing
     with pytest.raises(ClosedError):

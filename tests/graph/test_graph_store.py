@@ -16,7 +16,7 @@ from graph_memory.graph import GraphNode, GraphQueries, GraphState, GraphStore, 
 from graph_memory.graph.database import Database
 from graph_memory.model import User
 from graph_memory.store import Journal
-from tests.makers import T0, fact, name, user
+from tests.makers import T0, fact, name, until, user
 
 from .support import CHAT, DOCKER, GROUP, LI, YOGA, ZHANG, differences, held, opened, put, world
 
@@ -86,9 +86,7 @@ async def test_a_graph_that_nobody_asks_is_closed_and_built_anew(tmp_path, store
     for number in (1, 2):
         assert [node.id for node in await people(store, "张三")] == [ZHANG]
         assert files(tmp_path) == [f"graph-{number}.kuzu"]
-        async with asyncio.timeout(20):
-            while store.state is not GraphState.WAITING:
-                await asyncio.sleep(0.01)
+        await until(lambda: store.state is GraphState.WAITING)
         assert files(tmp_path) == []
 
 

@@ -29,11 +29,7 @@ admin = Turn(HOME, ZHANG, "张三", is_admin=True)
 @pytest.fixture
 async def service(tmp_path: Path) -> AsyncIterator[MemoryService]:
     async with opened(tmp_path) as service:
-
-        async def load() -> HashEmbedder:
-            return HashEmbedder()
-
-        service.use_embedder(load)
+        service.use_embedder(HashEmbedder.load)
         for text in ("我周末去爬山", "我家的猫叫豆包", "龙井真好喝"):
             await service.learning.hear(Turn(HOME, ZHANG, "张三", text))
             await service.learning.hear(Turn(CLUB, LI, "李四", text))

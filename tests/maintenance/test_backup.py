@@ -17,7 +17,7 @@ from graph_memory.maintenance.backup import JOURNAL, surplus
 from graph_memory.retention import DAY
 from graph_memory.store import Journal, copies
 
-from ..makers import HOME, T0, ZHANG, Clock, context, entity, fact, message, put
+from ..makers import HOME, T0, ZHANG, Clock, context, entity, fact, message, put, until
 
 
 def make(directory: Path, journal: Journal, clock: Callable[[], float]) -> Backups:
@@ -127,13 +127,9 @@ async def test_the_task_makes_it_and_goes_on_after_a_failure(world, monkeypatch,
     monkeypatch.setattr(copies, "MIN_FREE", 1 << 62)
     backups = make(tmp_path, journal, clock)
     await backups.start()
-    async with asyncio.timeout(10):
-        while not backups.problem:
-            await asyncio.sleep(0.01)
-        assert "no room" in backups.problem
-        monkeypatch.setattr(copies, "MIN_FREE", 0)
-        while backups.problem:
-            await asyncio.sleep(0.01)
+    await until(lambda: "no room" in backups.problem)
+    monkeypatch.setattr(copies, "MIN_FREE", 0)
+    await until(lambda: not backups.problem)
     assert len(await backups.list()) == 1
     await backups.close()
 
@@ -221,10 +217,8 @@ async def test_closing_gives_a_copy_up(world, tmp_path: Path, monkeypatch):
     monkeypatch.setattr(copies, "_STEP", 1)
     monkeypatch.setattr(copies, "_PAUSE", 60.0)
     making = asyncio.create_task(backups.make())
-    async with asyncio.timeout(10):
-        while not list(tmp_path.glob("backups/*.tmp")):
-            await asyncio.sleep(0.005)
-        await backups.close()
+    await until(lambda: [*tmp_path.glob("backups/*.tmp")])
+    await asyncio.wait_for(backups.close(), 10)
     with pytest.raises(ClosedError):
         await making
     assert list((tmp_path / "backups").iterdir()) == []

@@ -20,7 +20,7 @@ from graph_memory.store import postgres as postgres_tables
 from graph_memory.store.postgres import Item
 from graph_memory.store.replica import Replica
 from graph_memory.text import text_hash
-from tests.makers import CLUB, HOME, T0, ZHANG, claim_all, fact, holding
+from tests.makers import CLUB, HOME, T0, ZHANG, claim_all, fact, holding, until
 from tests.postgres import Postgres, content
 
 pytestmark = pytest.mark.server
@@ -55,15 +55,6 @@ async def bots(tmp_path: Path, dsn: str) -> AsyncIterator[Bots]:
     made = Bots(tmp_path, dsn)
     yield made
     await made.stack.aclose()
-
-
-async def until(is_so: Callable[[], object], seconds: float = 20.0) -> None:
-    """Wait until something is so."""
-    for _ in range(int(seconds / 0.02)):
-        if is_so():
-            return
-        await asyncio.sleep(0.02)
-    raise AssertionError("it never came to be")
 
 
 def published(dsn: str) -> dict[str, int]:

@@ -17,6 +17,7 @@ from graph_memory.transfer.transfer_service import Undone
 from webui.guard import MAX_BODY
 from webui.pages.data import Importing, importer_of
 
+from ..makers import until
 from .browsing import OURS, press, see, send
 from .conftest import KEY, application, client, opened
 from .markup import Markup
@@ -128,7 +129,7 @@ async def test_an_import_is_shown_then_done_then_taken_back(keeper, memory):
     assert "<b>弦断了</b>" in plan.text
     assert (await memory.journal.counts())["messages"] == before
     assert "导入已开始" in (await press(keeper, "/data/import", name="吉他.jsonl")).text
-    await _ended(memory)  # the import goes on in the background
+    await until(lambda: not memory.journal.works.under_way)  # the import goes on in the background
     assert (await memory.journal.counts())["messages"] == before + 2
     done = await see(keeper, "/data")
     (run,) = [tag["value"] for tag in done.all("input", name="run")]
@@ -307,7 +308,7 @@ async def test_long_work_is_followed_over_pages_and_its_end_is_said(keeper, memo
     assert not page.all("form", action="/data/import/undo")
     assert (await keeper.get("/api/v1/work")).json() == {"undo": {"done": 3, "total": 8}}
     go_on.set()
-    await _ended(memory)
+    await until(lambda: not memory.journal.works.under_way)
     assert (await keeper.get("/api/v1/work")).json() == {}
     page = await see(keeper, "/data")
     assert "撤回完成，删掉了 5 条消息" in page.text
@@ -324,18 +325,11 @@ async def test_who_does_not_wait_finds_an_undo_and_an_examination_later(
     await memory.transfer.bring(await importer_of(memory, Importing(name=path.name)))
     run = (await see(keeper, "/data")).all("input", name="run")[0]["value"]
     assert "已经开始" in (await press(keeper, "/data/import/undo", run=run)).text
-    await _ended(memory)
+    await until(lambda: not memory.journal.works.under_way)
     assert "撤回完成，删掉了 1 条消息" in (await see(keeper, "/data")).text
     await send(keeper, "/data/checkup")
     page = await see(keeper, "/data/checkup")
     assert page.all("progress") or "日志没有问题" in page.text
-    await _ended(memory)
+    await until(lambda: not memory.journal.works.under_way)
     assert "日志没有问题" in (await see(keeper, "/data/checkup")).text
     path.unlink()
-
-
-async def _ended(memory: MemoryService) -> None:
-    """Wait for what goes on in the background."""
-    async with asyncio.timeout(30):
-        while memory.journal.works.under_way:
-            await asyncio.sleep(0.01)

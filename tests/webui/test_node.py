@@ -1,6 +1,5 @@
 """A person's or a thing's own page: names, times, what is one with it."""
 
-import asyncio
 from urllib.parse import urlencode
 
 import httpx
@@ -8,7 +7,7 @@ import pytest
 
 from graph_memory.model import Participation, User
 
-from ..makers import T0, group, name, put, user
+from ..makers import T0, group, name, put, until, user
 from .browsing import press, see
 from .conftest import application, entered, opened
 from .story import HONG, LI, ZHANG
@@ -71,9 +70,7 @@ async def test_who_does_not_wait_for_it_reads_later_that_somebody_was_forgotten(
     monkeypatch.setattr("webui.pages.people.SOON", 0)
     async with opened(tmp_path) as memory, entered(application(memory)) as owner:
         assert "已经开始" in (await press(owner, "/node/forget", id=LI, sure="yes")).text
-        async with asyncio.timeout(30):
-            while memory.journal.works.under_way:
-                await asyncio.sleep(0.01)
+        await until(lambda: not memory.journal.works.under_way)
         assert "已彻底删除" in (await see(owner, "/people")).text
         await see(owner, "/node", 404, id=LI)
 

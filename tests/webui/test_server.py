@@ -19,6 +19,8 @@ from graph_memory.errors import SettingError
 from webui import server as server_module
 from webui.server import MAX_CONNECTIONS, MAX_FROM_ONE, WebServer
 
+from ..makers import until
+
 
 async def hello(scope: Any, receive: Any, send: Any) -> None:
     """The smallest application."""
@@ -180,9 +182,7 @@ def open_now(server: WebServer) -> int:
 
 async def empty(server: WebServer) -> None:
     """Wait until the server holds no connection."""
-    async with asyncio.timeout(4):  # less than it keeps an idle one
-        while open_now(server):
-            await asyncio.sleep(0.01)
+    await until(lambda: not open_now(server), 4)  # less than it keeps an idle one
 
 
 async def is_dropped(pair: Pair) -> bool:

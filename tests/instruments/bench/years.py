@@ -181,12 +181,8 @@ async def _live(name: str, days: int) -> list[Figures]:
         service = await MemoryService.open(
             Path(directory) / "data", settings, zone=ZONE, model=model, now=clock
         )
-
-        async def load() -> Bigrams:
-            return Bigrams()
-
         try:
-            service.use_embedder(load)
+            service.use_embedder(Bigrams.load)
             upkeep = PromptUpkeep(
                 service.context, service.library, model=model, breaker=service.learning.breaker,
                 embedding=lambda: Bigrams.name,

@@ -22,7 +22,6 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from graph_memory.errors import ClosedError, NotFoundError
-from graph_memory.inference.ports import Embedder
 from graph_memory.model import Fact, Session, Turn, asker_of
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
@@ -152,11 +151,7 @@ class Victim:
             self._service = await MemoryService.open(
                 self._task.directory, SETTINGS, zone=UTC, model=self._model
             )
-
-            async def load() -> Embedder:
-                return HashEmbedder()
-
-            self._service.use_embedder(load)
+            self._service.use_embedder(HashEmbedder.load)
         self._may_talk.set()
         self.tell("open")
 
