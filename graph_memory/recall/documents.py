@@ -23,6 +23,7 @@ from ..inference.ports import Vectors
 from ..model import BOT, PREDICATES, Episode, Fact, Layer, Message
 from ..privacy.redaction import disclosed
 from ..privacy.scope import span
+from ..text import is_chinese
 from .conditions import Topic, bears_on
 from .lexical import called_by, discard, names_in
 from .query import telling
@@ -207,6 +208,7 @@ class Documents:
         bears_on: Topics of requests that a fact bears on (``conditions.py``).
         tells: What of a message tells something; nan until it is asked for (:meth:`telling`).
         asking: Whether a message ends with a question mark.
+        chinese: Whether the text is Chinese.
         muted: Present, but not to be recalled.
     """
 
@@ -218,7 +220,8 @@ class Documents:
         self.changed: dict[str, int] = {}
         self.by_session: dict[str, SessionDocuments] = defaultdict(SessionDocuments)
         self.kind, self.predicate, self.bears_on = np.zeros((3, _SMALLEST), np.int8)
-        self.knows, self.muted, self.confidential, self.asking = np.zeros((4, _SMALLEST), np.bool_)
+        self.knows, self.muted, self.confidential = np.zeros((3, _SMALLEST), np.bool_)
+        self.asking, self.chinese = np.zeros((2, _SMALLEST), np.bool_)
         self.length, self.who, self.called = np.zeros((3, _SMALLEST), np.int32)
         self.since, self.until, self.due, self.tells = np.zeros((4, _SMALLEST))
         self._columns = [name for name, each in vars(self).items() if isinstance(each, np.ndarray)]
@@ -263,6 +266,7 @@ class Documents:
         self.since[number] = since
         self.until[number] = until
         self.length[number] = length
+        self.chinese[number] = is_chinese(item.text)
         self.muted[number] = False
         self.confidential[number] = confidential
         self._describe(number, item.source)

@@ -24,7 +24,7 @@ from ..kinship import is_said, kin_in, of, same_kin
 from ..model import SYMMETRIC, TASKS, Fact, Message, is_entity
 from ..privacy.scope import Rank
 from ..retention import strength
-from ..text import normalise, significance
+from ..text import is_chinese, normalise, significance
 from .conditions import Topic, includes_all, requested
 from .documents import Document, Kind, Numbers, Source
 from .index import Index
@@ -283,7 +283,8 @@ class _Ranker:
         vector = question.vectors[number] if question.vectors else None
         meant = meanings(index, visible, vector, covered)
         close = lean_on_neighbours(meant, visible) if meant is not None else None
-        relevance = lift_conversations(fuse(lexical, close), visible)
+        foreign = index.documents.chinese[visible.numbers] != is_chinese(part.text)
+        relevance = lift_conversations(fuse(lexical, close, foreign), visible)
         relevance += standing(index, visible, covered, meant)
         relevance = second_step(index, visible, self.postings, part.terms, relevance, close)
         if part.many:
@@ -905,19 +906,22 @@ def best(scores: Scores, count: int) -> list[int]:
     return found
 
 
-def fuse(lexical: Scores, close: Scores | None) -> Scores:
-    """One relevance, 0…1, of words and meaning."""
+def fuse(lexical: Scores, close: Scores | None, foreign: NDArray[np.bool_]) -> Scores:
+    """One relevance, 0…1, of words and meaning.
+
+    What is in a ``foreign`` language has other words than the question: for them stands what
+    it means.
+    """
     most = float(lexical.max())
-    relevance: Scores = lexical / most if most > 0 else lexical.copy()
+    by_words: Scores = lexical / most if most > 0 else lexical.copy()
     if close is None:
-        return relevance
+        return by_words
     low, high = min(0.0, float(close.min())), float(close.max())
     by_meaning = close - low
     if high > low:
         by_meaning /= high - low
-    relevance *= WORDS
-    by_meaning *= 1 - WORDS
-    relevance += by_meaning
+    np.maximum(by_words, by_meaning, out=by_words, where=foreign)
+    relevance: Scores = WORDS * by_words + (1 - WORDS) * by_meaning
     return relevance
 
 

@@ -73,6 +73,23 @@ def test_what_was_lifted_keeps_its_order_below_the_best_hit() -> None:
     assert pressed[:2].tolist() == [0.3, 0.8]
 
 
+def test_in_another_language_what_a_line_means_stands_for_its_words() -> None:
+    lexical, close = np.array([2.0, 0.0, 0.0, 1.5]), np.array([0.1, 0.3, 0.3, 0.1])
+    plain = ranking.fuse(lexical, close, np.zeros(4, np.bool_))
+    foreign = ranking.fuse(lexical, close, np.array([False, False, True, True]))
+    assert plain[2] == plain[1]
+    assert foreign.argmax() == 2
+    assert foreign[[0, 1, 3]].tolist() == plain[[0, 1, 3]].tolist(), "words in common count as ever"
+
+
+async def test_documents_know_their_language(memory: Memory) -> None:
+    await told(memory, "the offsite is in Porto")
+    await memory.recaller.settle()
+    documents = memory.recaller._sync.index.documents
+    told_in = {documents[n].text: bool(documents.chinese[n]) for n in documents.numbers()}
+    assert sorted(told_in.values()) == [False, *[True] * len(CHATTER)]
+
+
 async def test_a_message_is_shown_as_its_fact_even_if_that_was_no_candidate(memory, monkeypatch):
     monkeypatch.setattr(ranking, "CANDIDATES", 1)
     await memory.open(retrieval_top_k=1)
