@@ -50,9 +50,6 @@ async def test_who_wants_no_motion_gets_none(visit: Opener) -> None:
             assert (await seen.page.evaluate(moving) > 0) == moves, (path, motion)
 
 
-# ---------------------------------------------------------------------- graph
-
-
 async def test_the_graph_by_keyboard_alone(visit: Opener) -> None:
     seen = await visit(node=HONG)
     page, keyboard = seen.page, seen.page.keyboard
@@ -107,9 +104,6 @@ async def test_zoom_and_drag_move_the_picture(visit: Opener) -> None:
     await expect(picture).to_have_attribute("data-selected", re.compile("."))
     await page.mouse.click(box["x"] + 8, box["y"] + 8)
     await expect(picture).to_have_attribute("data-selected", "")
-
-
-# --------------------------------------------------------------- hostile text
 
 
 async def test_stored_text_does_not_run(visit: Opener) -> None:

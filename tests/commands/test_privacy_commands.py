@@ -32,9 +32,6 @@ async def told(memory: MemoryService) -> list[str]:
     return [m.text for m in await memory.journal.newest_messages(100)]
 
 
-# ------------------------------------------------------------------------- why
-
-
 async def test_why_says_what_was_left_out(memory: MemoryService, commands: Commands):
     facts = [
         fact(HOME, ZHANG, entity(f"茶{n}"), f"张三喜欢第{n}种绿茶", predicate="likes")
@@ -45,9 +42,6 @@ async def test_why_says_what_was_left_out(memory: MemoryService, commands: Comma
     why = await commands.privacy.why(zhang)
     assert why.count("绿茶") == 8
     assert "没有用上：4 条超出条数" in why
-
-
-# ----------------------------------------------------------------------- pause
 
 
 async def test_pauses_last(tmp_path: Path):
@@ -61,9 +55,6 @@ async def test_pauses_last(tmp_path: Path):
     last = await MemoryService.open(tmp_path, Settings(), zone=UTC)
     assert await last.learning.hear(Turn(HOME, ZHANG, "张三", "可以记")) is not None
     await last.close()
-
-
-# ------------------------------------------------------------------- forget me
 
 
 async def test_owners_see_whom_they_have_forgotten(memory: MemoryService, commands: Commands):
@@ -125,9 +116,6 @@ async def test_who_is_erased_while_the_model_thinks_is_not_learned(tmp_path: Pat
     facts = await memory.journal.read(lambda rows: rows.find(Fact))
     assert [f.statement for f in facts] == ["喜欢龙井"]
     await memory.close()
-
-
-# ------------------------------------------------------------------- taken back
 
 
 async def test_a_message_that_is_taken_back_goes_with_what_rests_on_it(memory, commands):

@@ -66,9 +66,6 @@ async def test_dropped_while_the_model_was_thinking_it_stays_dropped(world: Worl
     assert await world.rows(CoreFact) == []
 
 
-# ----------------------------------------------------------------------- shelf
-
-
 async def shelved(world: World, work: Any) -> dict[int, CoreFact]:
     def draft(rows: Rows) -> Draft:
         shelf = CoreFacts(rows, CLUB.id, ZHANG, world.clock[0])

@@ -44,8 +44,6 @@ async def test_hostile_text_is_bounded_and_fenced(world: World) -> None:
     assert "<SILENCE>" not in prompt
 
 
-# ------------------------------------------------------------------------ moods
-
 sides = st.floats(-1, 1)
 times = st.floats(0, 1e7)
 

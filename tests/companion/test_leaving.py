@@ -54,9 +54,6 @@ def left(world: World) -> list[str]:
     return holding(world.memory.directory, PLANTED, "journal*")
 
 
-# ------------------------------------------------------------- inner state, mood
-
-
 async def test_what_was_understood_before_stays_as_it_is(world: World) -> None:
     await batches(world, feeling(0.1), feeling(0.1, INNER))
     before = await world.rows(InnerState), await world.rows(Mood)
@@ -73,9 +70,6 @@ async def test_other_chats_feel_nothing_of_it(world: World) -> None:
     await take_back(world, "7", zhang_in_club)
     home = [mood for mood in before[1] if mood.session == HOME.id]
     assert (await world.rows(InnerState), await world.rows(Mood)) == (before[0], home)
-
-
-# ------------------------------------------------------------------- follow-ups
 
 
 @pytest.fixture
@@ -108,9 +102,6 @@ async def test_what_was_meant_before_it_still_is(caring: World) -> None:
     await say(caring, "打错了", "7", zhang_in_club)
     await take_back(caring, "7", zhang_in_club)
     assert [row.status for row in await caring.rows(FollowUp)] == ["waiting"]
-
-
-# ----------------------------------------------------------------------- people
 
 
 async def test_a_groups_mood_stays_if_somebody_else_goes(world: World) -> None:

@@ -18,9 +18,6 @@ from ..world import SETTINGS, World, living, zhang
 HOUR, DAY = 3_600.0, 86_400.0
 
 
-# -------------------------------------------------------------------- occasion
-
-
 async def test_days_are_counted_over_weeks_and_restarts(tmp_path: Path) -> None:
     async with living(tmp_path) as world:
         for _ in range(20):
@@ -56,9 +53,6 @@ def test_stretches_of_time(seconds: float, text: str) -> None:
     assert elapsed(seconds, "zh") == text
 
 
-# ------------------------------------------------------------------------ mood
-
-
 async def test_a_mood_carries_over_and_decays(world: World) -> None:
     for valence, arousal in ((-0.3, 0.3), (-0.3, 0.3), (-9.0, 9.0)):
         await world.say(zhang, "你真烦，走开")
@@ -89,9 +83,6 @@ async def test_whatever_a_model_says_the_mood_stays_a_mood(world: World, given: 
     await world.learn(answer(mood=given))
     for row in await world.rows(Mood):
         assert (row.valence, row.arousal) == (0.2, 0.0)
-
-
-# ----------------------------------------------------------------- on and off
 
 
 async def test_each_part_alone(tmp_path: Path) -> None:

@@ -286,9 +286,6 @@ async def test_a_restored_backup_does_not_bring_it_back(tmp_path: Path):
     await memory.close()
 
 
-# ------------------------------------------------------------------------ backups
-
-
 def told(path: Path) -> list[str]:
     with closing(sqlite3.connect(path)) as db:
         return [text for (text,) in db.execute("SELECT text FROM message ORDER BY id")]

@@ -48,9 +48,6 @@ async def built(home: Path, rows: Iterable[Row]) -> Tables:
         await journal.close()
 
 
-# ------------------------------------------------------------------- building
-
-
 async def test_every_kind_of_row_arrives(tmp_path: Path) -> None:
     rows = [
         *world(),

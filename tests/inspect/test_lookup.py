@@ -180,8 +180,6 @@ def test_invisible_rows_change_nothing(history, asker, policy, query, person, ti
     assert seen == overview_of(stripped, Gossip(stripped), asker, views)
 
 
-# ------------------------------------------------------------------ one world
-
 HONG, LIN, ZHOU = user("hong"), user("lin"), user("zhou")
 YOGA, TEA = entity("瑜伽"), entity("龙井")
 CLUB, HOME, OTHER = group("1"), private("hong"), private("lin")

@@ -34,18 +34,12 @@ def lines(shown: list[str]) -> list[str]:
     return [re.sub(r"^\[\d+\] (\d\d:\d\d )?", "", line) for line in shown if line.startswith("[")]
 
 
-# ------------------------------------------------------------------- mentions
-
-
 async def test_many_mentions_stay_within_the_budget(room: Chat):
     crowd = tuple(Addressee(user(f"x{n}"), f"名字很长很长的某某人{n}号") for n in range(40))
     await room.say("zhang", " ".join(f"@{one.name}" for one in crowd), "张三", to=crowd)
     known = await room.show()
     assert 1 < len(known.people) < 40
     assert tokens("\n".join(known.lines(CHINA))) <= BUDGET
-
-
-# --------------------------------------------------------------------- quotes
 
 
 async def test_what_was_said_before_is_shown_as_it_begins(room: Chat):

@@ -52,8 +52,6 @@ async def check_speakers(story: Story) -> None:
         assert is_entity(name.node) or name.text.casefold() in said.casefold()
 
 
-# ------------------------------------------------------------------ whatever is answered
-
 SAID = (
     "哈哈今天吃了五百块的火锅", "林小美承认偷了工具箱", "早", "我养了一只橘猫", "小丽和老板在交往",
     "路人甲欠我五百块", "工具箱在哪儿", "我不知道", "May owes me five hundred", "five past nine",

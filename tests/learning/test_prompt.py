@@ -114,9 +114,6 @@ def test_a_very_long_message_loses_its_middle():
     assert "中尾" in prompt
 
 
-# ------------------------------------------------------------------ known items
-
-
 async def test_known_items_stay_within_their_budget(journal: Journal):
     chat = Chat(journal, private("zhang"))
     names = [f"物品{n:03d}号" for n in range(30)]

@@ -158,8 +158,6 @@ async def test_overview(journal: Journal, library: Library):
     assert {each.facts for each in overview.things} == {1}
 
 
-# ------------------------------------------------------ what the owner does with facts
-
 CAT = fact(HOME, ZHANG, entity("猫"), "张三喜欢猫", evidence=(1,))
 DOG = fact(HOME, ZHANG, entity("狗"), "张三怕狗", evidence=(2,))
 TEA = fact(ROOM, ZHANG, entity("茶"), "张三喜欢喝茶")

@@ -110,9 +110,6 @@ async def test_what_is_retracted_is_in_no_trace(world: World) -> None:
     assert world.memory.recall.traces.recent() == []
 
 
-# ---------------------------------------------------------------- in confidence
-
-
 def copying(call: Call) -> dict[str, Any]:
     """A model that notes all it is shown, as facts and as the summary."""
     lines = [line for line in call.prompt.splitlines() if line.startswith("[")]
@@ -162,9 +159,6 @@ async def test_what_is_only_spoken_of_in_confidence_has_no_name_for_others(world
     await world.learn(answer(said("U1", "other", "辞职", "张三要写辞职信", 1)))
     (name,) = [name for name in await world.rows(Name) if name.text == "辞职"]
     assert not name.confidential, "once it is spoken of openly"
-
-
-# ------------------------------------------------------------------ earlier versions
 
 
 async def test_names_of_earlier_versions_are_kept_that_only_a_confidence_uses(tmp_path):

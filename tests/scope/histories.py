@@ -33,9 +33,6 @@ STEPS = [60.0, 400.0, 5_000.0]
 """Seconds between two steps: within an episode, beyond one, beyond several."""
 
 
-# ----------------------------------------------------------------------- steps
-
-
 @dataclass(frozen=True)
 class Say:
     """Somebody, or the bot (``who`` is -1), says something."""

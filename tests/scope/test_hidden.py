@@ -180,9 +180,6 @@ def test_what_is_hidden_changes_no_answer(trial: Trial, hidden: list[Hide], rest
     run(trial, hidden, restores, _compare_askers)
 
 
-# ------------------------------------------------------------------ deliberate breaks
-
-
 def requests_are_not_heard(bench: Bench) -> None:
     """Nobody's wish to keep something is understood."""
     from graph_memory.privacy import confidence

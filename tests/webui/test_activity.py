@@ -48,9 +48,6 @@ async def test_growth_is_counted_by_day(service: MemoryService) -> None:
     assert (said.facts, said.messages) == (1, 1)
 
 
-# ------------------------------------------------------------------ change log
-
-
 async def test_the_log_says_what_was_done_and_takes_it_back(owner, service):
     one, other = (line.fact for line in (await service.library.browse()).items[:2])
     change = await service.library.act("pin", [one.id, other.id], "owner")

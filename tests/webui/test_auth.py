@@ -119,9 +119,6 @@ def test_a_token_is_never_written_the_same_twice(ring: Keyring) -> None:
     assert one[64:] != other[64:]
 
 
-# ------------------------------------------------------------------- throttle
-
-
 def test_a_few_mistakes_are_free_then_waits_double() -> None:
     clock = Clock(1000.0)
     guard = Throttle(clock)

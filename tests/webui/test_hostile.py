@@ -183,9 +183,6 @@ async def test_hostile_text_in_the_api_is_data(crawl: Crawl) -> None:
         assert answer.headers["x-content-type-options"] == "nosniff"
 
 
-# ------------------------------------------------- what is sent, not what is stored
-
-
 @pytest_asyncio.fixture(loop_scope="module")
 async def program(besieged_app: FastAPI) -> AsyncIterator[httpx.AsyncClient]:
     """A browser that has logged in and proves each change to be ours."""

@@ -76,9 +76,6 @@ async def test_the_slider_stands_where_the_day_is(owner):
     assert "条那时还不知道" in past.text
 
 
-# ------------------------------------------------------------------------ why
-
-
 @pytest_asyncio.fixture(loop_scope="package")
 async def memory(tmp_path: Path) -> AsyncIterator[MemoryService]:
     """A memory of its own: recalls of other tests are none of it."""

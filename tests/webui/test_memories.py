@@ -129,9 +129,6 @@ async def test_who_bears_one_name_is_proposed_and_not_merged(owner, service):
     await service.library.undo(change.id, "owner")
 
 
-# ------------------------------------------------------------ many at once
-
-
 async def test_many_at_once_become_important(owner, service):
     ids = [MEDITATION, KEYBOARD]
     before = [(await service.library.fact(id)).line.fact for id in ids]

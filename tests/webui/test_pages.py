@@ -22,9 +22,6 @@ pytestmark = pytest.mark.asyncio(loop_scope="package")
 FACTS = 60 + BULK
 
 
-# ----------------------------------------------------------- overview and graph
-
-
 async def test_the_overview_draws_kinds_strength_tokens_and_times(owner, service):
     service.spending.add("learn", 1_200, 34)
     await service.recall.remind(service.view_as.asker(ZHANG, "", "life_advisor"), "猫叫什么？")

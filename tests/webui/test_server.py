@@ -140,8 +140,6 @@ async def test_a_stuck_request_does_not_keep_the_bot_from_stopping() -> None:
     assert answer == "Internal Server Error" or isinstance(answer, httpx.HTTPError)
 
 
-# --------------------------------------------------------------- connections
-
 needs_addresses = pytest.mark.skipif(sys.platform != "linux", reason="127.0.0.2 is not everywhere")
 HALF = b"GET / HTTP/1.1\r\nHost: x\r\nX-A: "
 WHOLE = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"

@@ -50,9 +50,6 @@ class Toll:
         return sum(problem.startswith(word) for problem in self.problems)
 
 
-# ------------------------------------------------------------------ the damages
-
-
 def _flip(rng: random.Random, file: Path) -> None:
     content = bytearray(file.read_bytes())
     for _ in range(rng.choice((1, 1, 8, 64))):
@@ -96,9 +93,6 @@ def damage(rng: random.Random, directory: Path) -> str:
     way = rng.choice(WAYS)
     way(rng, file)
     return f"{way.__name__.strip('_').replace('_', ' ')} {file.suffix.strip('.')}"
-
-
-# ----------------------------------------------------------------- the campaign
 
 
 class Campaign:

@@ -153,9 +153,6 @@ class _Chat:
         self._toll.problems += [f"{self._toll.work}: {left} lines are still there"] if left else []
 
 
-# ------------------------------------------------------------------------- the works
-
-
 async def _bring(
     memory: MemoryService, lines: int, people: int = 50, first: int = 30_000, says: str = ""
 ) -> None:

@@ -47,9 +47,6 @@ def test_a_surge_notices():
     assert toll.problems == ["undo: 2 refused", "undo: 1 lost", "undo: 1.5 s without memories"]
 
 
-# ------------------------------------------------ the checks notice what they are for
-
-
 @pytest.fixture
 async def path(tmp_path: Path) -> Path:
     """A journal in which one line was said and learned."""

@@ -41,9 +41,6 @@ async def ask(server: FakeOpenAI, *, tool: Any = TOOL) -> tuple[Any, LiveModel]:
         return await model.ask("系统", "你好", tool=tool), model
 
 
-# ------------------------------------------------------------------- client
-
-
 async def test_a_tool_call_is_read_with_what_it_cost(server: FakeOpenAI) -> None:
     server.when("你好", ToolCall(TOOL.name, LICENCE))
     answer, model = await ask(server)
@@ -91,9 +88,6 @@ async def test_an_address_without_a_server_is_an_error(server: FakeOpenAI) -> No
     async with LiveModel(Endpoint(KEY, "http://127.0.0.1:9/v1", "m"), pause=0) as model:
         with pytest.raises(ExtractionError, match="Connect"):
             await model.ask("系统", "你好")
-
-
-# ------------------------------------------------------------------ command
 
 
 async def run(*arguments: str, env: dict[str, str]) -> int:
@@ -149,9 +143,6 @@ async def test_the_written_answers_score_full_marks(capsys: pytest.CaptureFixtur
     full = ("precision", "recall", "f1", "dated", "reminded")
     assert [figures[name] for name in full] == [1.0] * 5
     assert (figures["scenes"], figures["leaks"], figures["errors"]) == (2, 0, 0)
-
-
-# -------------------------------------------------------------------- score
 
 
 async def scored(tmp_path: Path, *expected: Expected, **more: Any) -> Score:
