@@ -113,8 +113,7 @@ def test_every_command_is_a_method(main: ModuleType) -> None:
     memory.settings.language = "zh"
     commands = sys.modules[f"{PACKAGE}.graph_memory.commands.memory_commands"].Commands(memory)
     for command in main.host.COMMANDS:
-        method = inspect.signature(attrgetter(command.method or command.name)(commands))
-        method.bind(
+        inspect.signature(attrgetter(command.method or command.name)(commands)).bind(
             *(1,)
             if command.name in sys.modules[f"{PACKAGE}.graph_memory.commands.memory_commands"].ALONE
             else (1, 2)

@@ -131,8 +131,7 @@ async def test_what_may_not_be_seen_cannot_be_changed(tmp_path: Path) -> None:
 
 
 async def test_who_is_not_to_be_remembered_is_not(tmp_path: Path) -> None:
-    settings = replace(OPEN, never_remember=("zhang",))
-    async with remembering(tmp_path, settings) as memory:
+    async with remembering(tmp_path, replace(OPEN, never_remember=("zhang",))) as memory:
         tools = AgentTools(memory, await turn_of(memory, OPEN.mcp_asker))
         await tools.use("memory_remember", {"text": "我养了一只猫叫年糕"})
         said = await memory.journal.newest_messages(10)

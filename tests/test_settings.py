@@ -152,8 +152,7 @@ def test_groups_that_were_turned_off_stay_off():
 def test_what_is_wrong_is_told_in_both_languages():
     wrong = {"audience": "所有人", "webui_key": "short", "webui_public_url": "记忆"}
     _, problems = read({"retrieval_top_k": 99, **wrong})
-    told = [explain("zh", problem) for problem in problems]
-    assert told == [
+    assert [explain("zh", problem) for problem in problems] == [
         "设置 audience 里的“所有人”不在 participants, off 之中，改用 participants",
         "设置 retrieval_top_k 要在 1 到 50 之间，改用 8",
         "设置 webui_key 至少要 8 个字符，改用自动生成的密钥",

@@ -166,6 +166,5 @@ async def test_moving_a_chat_by_bare_numbers(memory, moves):
     assert f"{here.circle}" in await moves.move(OWNER, "501 599")
     assert "已迁移" in await moves.move(OWNER, "确认")
     await memory.recall.settle()
-    found = await memory.recall.search(asker_of(there, user("2")), "换群", 5)
-    assert "换群" in found.block
+    assert "换群" in (await memory.recall.search(asker_of(there, user("2")), "换群", 5)).block
     assert "没有记忆" in await moves.move(OWNER, "777 778")

@@ -88,8 +88,7 @@ async def test_whatever_a_model_says_the_mood_stays_a_mood(world: World, given: 
 async def test_each_part_alone(tmp_path: Path) -> None:
     shown = {"records": "最近的对话", "metadata": "现在", "core_facts": "一直记着", "mood": "心情"}
     for part in shown:
-        settings = replace(SETTINGS, companion=(part,))
-        async with living(tmp_path / part, settings) as world:
+        async with living(tmp_path / part, replace(SETTINGS, companion=(part,))) as world:
             await world.say(zhang, "我怕黑，记住哦")
             claims = [{"type": "fact", "text": "张三怕黑", "about": "U1", "evidence": "1"}]
             await world.learn(

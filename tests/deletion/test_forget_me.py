@@ -273,8 +273,7 @@ async def test_damaged_copies_go(service: MemoryService, tmp_path: Path):
 
 
 async def test_copies_that_are_too_old_to_be_read_go(service: MemoryService, tmp_path: Path):
-    backup = await service.backups.make("manual")
-    with closing(sqlite3.connect(backup.path)) as db:
+    with closing(sqlite3.connect((await service.backups.make("manual")).path)) as db:
         db.execute("DELETE FROM migration WHERE name >= ?", (FOLDED,))
         db.execute("ALTER TABLE message DROP COLUMN addressees")
         db.commit()
@@ -407,9 +406,8 @@ KILLED = """
 @pytest.mark.parametrize("delay", [0.0, 0.02, 0.06, 0.15, 0.4])
 async def test_a_kill_on_the_way_is_made_good_at_the_next_start(tmp_path: Path, delay: float):
     root = Path(__file__).parents[2]
-    code = textwrap.dedent(KILLED)
     child = await asyncio.create_subprocess_exec(
-        sys.executable, "-c", code, str(tmp_path), cwd=root,
+        sys.executable, "-c", textwrap.dedent(KILLED), str(tmp_path), cwd=root,
         stdin=subprocess.PIPE, stdout=subprocess.PIPE,
     )  # fmt: skip
     assert child.stdin

@@ -697,8 +697,7 @@ class AstrBotInstance:
         self, plugin: str, *, delete_config: bool = False, delete_data: bool = False
     ) -> None:
         too = {"delete_config": delete_config, "delete_data": delete_data}
-        params = {"plugin_id": plugin}
-        await self.api("DELETE", "/api/v1/plugins/by-id", params=params, json=too)
+        await self.api("DELETE", "/api/v1/plugins/by-id", params={"plugin_id": plugin}, json=too)
 
     async def plugin_versions(self) -> dict[str, str]:
         """Installed plugins and their versions."""

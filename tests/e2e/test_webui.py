@@ -82,8 +82,7 @@ STRANGE = (
 
 @pytest.mark.host
 async def test_the_dashboard_shows_nothing_to_strangers(world: World) -> None:
-    base = f"http://127.0.0.1:{world.bot.dashboard_port}"
-    async with aiohttp.ClientSession(base) as stranger:
+    async with aiohttp.ClientSession(f"http://127.0.0.1:{world.bot.dashboard_port}") as stranger:
         for prefix in ("/api/plug", "/api/v1/plugins/extensions"):
             for method, name in STRANGE:
                 for headers in ({}, {"Authorization": "Bearer nonsense"}):

@@ -107,8 +107,7 @@ async def test_a_journal_is_mended_without_losing_anything(service: MemoryServic
         f"UPDATE batch SET state = 'waiting' WHERE id != {learned}",
         "INSERT INTO batch (session, state, created_at) VALUES ('没有这个会话', 'waiting', 0)",
     )
-    checkup = await service.doctor()
-    assert codes(checkup) == {
+    assert codes(await service.doctor()) == {
         "stray_batches": (1, True),
         "lost_batches": (4, True),
         "done_batches": (1, True),

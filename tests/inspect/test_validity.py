@@ -65,8 +65,7 @@ def test_a_replacement_that_is_out_of_sight_replaces_nothing() -> None:
 
 
 def test_a_replacement_that_faded_does_not_bring_the_older_one_back() -> None:
-    faded = replace(CHINA, status="archived", archived_at=T0 + 150)
-    assert told(T0 + 200, BEIJING, faded) == {
+    assert told(T0 + 200, BEIJING, replace(CHINA, status="archived", archived_at=T0 + 150)) == {
         "张三住在北京": "replaced",
         "张三搬到了上海": "archived",
     }

@@ -42,8 +42,7 @@ FACTS = (OLD, NEW, CAT, FOOD, SECRET, EARLY, LATE, FADED)
 
 @pytest.fixture
 async def memory(tmp_path: Path) -> AsyncIterator[MemoryService]:
-    zone = ZoneInfo("Asia/Shanghai")
-    async with opened(tmp_path, zone=zone, now=lambda: T0) as service:
+    async with opened(tmp_path, zone=ZoneInfo("Asia/Shanghai"), now=lambda: T0) as service:
         rows: list[User | Name | Fact] = [*map(User, (ZHANG, LI, WANG)), *FACTS]
         rows += [name(MEI, ZHANG, "张三"), name(LIS, LI, "李四"), name(CLUB, WANG, "王五")]
         await put(service.journal, MEI, LAN, LIS, CLUB, OTHER, *rows)

@@ -224,8 +224,7 @@ async def test_people_names_and_the_episode(journal: Journal):
     assert {u: (p.first_at, p.last_at, p.messages) for u, p in people.items()} == {
         user("zhang"): (T0, T0 + 180, 2), user("li"): (T0 + 120, T0 + 120, 1),
     }  # fmt: skip
-    names = {(n.node, n.text): (n.first_at, n.last_at) for n in await chat.rows(Name)}
-    assert names == {
+    assert {(n.node, n.text): (n.first_at, n.last_at) for n in await chat.rows(Name)} == {
         (user("zhang"), "张三"): (T0, T0),
         (user("zhang"), "三哥"): (T0 + 180, T0 + 180),
         (user("li"), "李四"): (T0 + 120, T0 + 120),

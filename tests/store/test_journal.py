@@ -73,8 +73,7 @@ async def test_presence_opens_with_the_first_message_and_ends_with_leaving(journ
     assert await journal.presences() == [
         Presence(room.circle, ZHANG, 10.0, 20.0), Presence(room.circle, ZHANG, 30.0),
     ]  # fmt: skip
-    told = [event for event in heard if isinstance(event, Presence)]
-    assert told == [
+    assert [event for event in heard if isinstance(event, Presence)] == [
         Presence(room.circle, ZHANG, 10.0),
         Presence(room.circle, ZHANG, 10.0, 20.0),
         Presence(room.circle, ZHANG, 30.0),

@@ -287,8 +287,7 @@ async def test_fields_of_a_newer_version_stay(bots: Bots, dsn: str) -> None:
     with psycopg.connect(dsn, autocommit=True) as db:
         db.execute("UPDATE item SET body = body || '{\"mood\": 3}' WHERE place = 'message'")
         db.execute("INSERT INTO item VALUES ('reminder', '[1]', '{}', 1)")
-    two = await bots.start("two")
-    await two.alter(
+    await (await bots.start("two")).alter(
         lambda db, _tell: db.execute("UPDATE message SET name = 'x' WHERE id = ?", (said.id,))
     )
     with psycopg.connect(dsn) as db:

@@ -64,8 +64,7 @@ async def test_chat_lines_land_where_they_were_said(journal: Journal, tmp_path: 
     assert plan.skipped == {"empty": 1}
     assert plan.batches == 2
     assert plan.tokens > 1_000
-    found = {(m.session, m.sender, m.text) for m in await everything(journal)}
-    assert found == {
+    assert {(m.session, m.sender, m.text) for m in await everything(journal)} == {
         (group("9").id, user("1"), "我在学大提琴"),
         (group("9").id, user("2"), "好听"),
         (private("1", "lan").id, user("1"), "悄悄说"),

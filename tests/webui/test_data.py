@@ -60,8 +60,7 @@ async def test_a_backup_is_made_and_its_restore_shown_prepared_and_called_off(ke
 
 async def test_a_restore_is_carried_out_where_the_memory_can_be_opened_anew(memory):
     asked: list[bool] = []
-    app = application(memory, reopen=lambda: asked.append(True))
-    async with client(app) as keeper:
+    async with client(application(memory, reopen=lambda: asked.append(True))) as keeper:
         await keeper.post("/login", data={"key": KEY}, headers=OURS)
         name = (await memory.backups.make()).name
         assert "马上就换" in (await see(keeper, "/data/restore", name=name)).text

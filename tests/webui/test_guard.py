@@ -208,8 +208,7 @@ async def test_https_cookies_stay_on_https(app: FastAPI) -> None:
 
 
 async def test_a_changed_key_logs_everyone_out(service, owner):
-    changed = application(service, KEY + "!")
-    async with client(changed) as browser:
+    async with client(application(service, KEY + "!")) as browser:
         browser.cookies.update(owner.cookies)
         assert (await browser.get("/memories")).status_code == 303
 
