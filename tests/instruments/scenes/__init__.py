@@ -7,8 +7,8 @@ With OPENAI_API_KEY, OPENAI_BASE_URL and OPENAI_MODEL set, ``./dev scenes --live
 real model learn from the same conversations and scores what it remembers.
 
 To add a scene, write it into the file of ``written/`` it belongs to, in the form that
-``cast.py`` explains; ``stage.py`` says what each word means (``broken.py`` has answers that are
-malformed):
+``cast.py`` explains; ``stage.py`` says what each word means (answers that are malformed are in
+``broken.txt``):
 
 1. When, who says what, and what the model answers. It must be asked exactly that often.
 2. **All** facts that stand afterwards, no others. ``says`` and ``alike`` hold for real models,

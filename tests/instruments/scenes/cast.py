@@ -1,7 +1,8 @@
 """All scenes, and the form they are written in.
 
 ``written/*.txt`` has them, one after the other. Its lines (`` | `` stands between values, ``; ``
-between several in one, ``\\n`` for the end of a line, ``«300×text»`` for a text 300 times over):
+between several in one, ``\\n`` for the end of a line, ``«300×text»`` for a text 300 times over,
+``300× `` before a line for as many of it, each with its number for ``#``):
 
 - ``# name title`` begins a scene
 - ``== 2026-03-02 20:00 group 100``: a :class:`Sitting`; ``as ruo`` is another persona, ``later``
@@ -13,7 +14,8 @@ between several in one, ``\\n`` for the end of a line, ``«300×text»`` for a t
   fact, alone on the line of the answer (``< restated=~text``). Labels and numbers of what was
   remembered before are not written out: ``@name`` and ``~text`` find them in the prompt, and
   fail if they were not shown. ``< nothing`` is that there is nothing worth remembering,
-  ``< down`` a model that fails; ``< then`` begins the answer to a second question
+  ``< down`` a model that fails; ``< then`` begins the answer to a second question. ``<" text`` is
+  an answer in plain text, ``<< {…}`` one in JSON that is taken as it is
 - ``+ text``, ``- text``: what the model is and is not shown
 - ``! leave 2026-03-05 12:00 | who | group``, ``! pause who``, ``! pause group 100``, ``! resume``
 - ``= subject | predicate | object | says``: a fact that stands afterwards (**all** are written),
@@ -30,7 +32,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from . import broken
 from .stage import (
     NOTHING,
     Ask,
@@ -52,7 +53,7 @@ NUMBERS = ("importance", "past", "uses", "worth", "corrects")
 """Values that are no text."""
 
 
-REPEATED = re.compile("«(\\d+)×(.+?)»")
+REPEATED, COUNTED = re.compile("«(\\d+)×(.+?)»"), re.compile("(\\d+)× (.+)")
 
 
 def read(text: str) -> Iterator[Scene]:
@@ -62,8 +63,10 @@ def read(text: str) -> Iterator[Scene]:
         name, _, title = head.partition(" ")
         scene = Scene(name, title, ())
         for line in lines:
-            line = REPEATED.sub(lambda found: int(found[1]) * found[2], line)
-            scene = _with(scene, line.replace("\\n", "\n"))
+            line = REPEATED.sub(lambda found: int(found[1]) * found[2], line).replace("\\n", "\n")
+            many = COUNTED.fullmatch(line)
+            for n in range(int(many[1]) if many else 1):
+                scene = _with(scene, many[2].replace("#", str(n)) if many else line)
         yield scene
 
 
@@ -77,6 +80,9 @@ def _with(scene: Scene, line: str) -> Scene:
             return replace(scene, steps=(*scene.steps, step))
         case "<":
             return _answered(scene, values)
+        case '<"' | "<<":
+            answer = rest if mark == '<"' else json.loads(rest)
+            return _last(scene, answers=(*scene.steps[-1].answers, answer))
         case "+" | "-":
             return _more(scene, "shown" if mark == "+" else "hidden", rest)
         case "=":
@@ -183,11 +189,8 @@ def _list(text: str) -> tuple[str, ...]:
     return tuple(text.split("; "))
 
 
-SCENES: tuple[Scene, ...] = (
-    *(
-        scene
-        for path in sorted((Path(__file__).parent / "written").glob("*.txt"))
-        for scene in read("\n" + path.read_text(encoding="utf-8"))
-    ),
-    *broken.SCENES,
+SCENES: tuple[Scene, ...] = tuple(
+    scene
+    for path in sorted((Path(__file__).parent / "written").glob("*.txt"))
+    for scene in read("\n" + path.read_text(encoding="utf-8"))
 )
