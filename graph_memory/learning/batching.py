@@ -54,11 +54,6 @@ R = TypeVar("R", bound=Row)
 S = TypeVar("S", Name, Mention, Participation)
 
 
-def few(session: Session) -> int:
-    """How many messages of a Session are worth a call of their own."""
-    return FEW_IN_GROUP if session.is_group else FEW
-
-
 def requests(batch: Batch) -> list[Message]:
     """The messages of a batch that ask to remember something and say what."""
     return [each for each in batch.messages if each.is_human and _says_what(each.text)]
@@ -187,7 +182,8 @@ class Buffers:
         seen = list(buffer.seen.items())
         noticed, at = seen[-1][1]
         # The second says how long at most, should the clock be set back meanwhile.
-        is_small = session in self._begun and len(seen) < min(few(self._sessions[session]), size)
+        few = FEW_IN_GROUP if is_group else FEW
+        is_small = session in self._begun and len(seen) < min(few, size)
         silence = settings.buffer_timeout * (PATIENCE if is_small else 1)
         idle = silence + min(at - now, noticed - clock)
         idle = max(idle, noticed + self._grace - clock)
@@ -294,7 +290,7 @@ def batch_size(
     """
     taken = spent = 0
     for _, run in _runs(last, waiting, zone):
-        if taken >= few(session):
+        if taken >= (FEW_IN_GROUP if session.is_group else FEW):
             break
         for message in run:
             spent += tokens(message.text)

@@ -7,18 +7,11 @@ what only looks so in meaning, or by its words as well where its meaning is unkn
 
 from __future__ import annotations
 
-import json
-import math
 import re
 from enum import IntFlag
-from pathlib import Path
-
-import numpy as np
-from numpy.typing import NDArray
 
 from ..model import Fact
-
-Likeness = NDArray[np.floating]
+from .examples import EXAMPLES, MARGIN, Likeness, Rows, nearness, rows
 
 
 class Topic(IntFlag):
@@ -53,31 +46,24 @@ _WORDED = (
         r"|(?:\b(?:not|cannot)|n['’]t) (?:swim|drive|fly)\b",
     ),
 )
+
+
+def _asking_for(topics: Topic) -> Rows:
+    """Examples of requests on one of some topics."""
+    names = {str(topic.name).casefold() for topic in topics}
+    return rows(lambda kind: not names.isdisjoint(kind.split()))
+
+
+_ANY, _NONE = _asking_for(Topic(sum(Topic))), rows("none".__eq__)
+_ROWS = {topic: _asking_for(topic) for topic in Topic}
 _BY_WORDS = tuple((topic, re.compile(words, re.IGNORECASE)) for topic, words in _WORDED)
 _MAY_SAY_SO = frozenset(("dislikes", "habit", "believes", "feels", "status", "other"))
 
 
-SHARPNESS = 14.0
-"""How much more the nearest examples count than the others."""
-MARGIN, CUE = 0.04, 0.02
-"""How much more a text has to be like requests; what words of advice add, and others take."""
+CUE = 0.02
+"""What words of advice add to how like requests a text is, and others take."""
 AS_WELL = 0.08
 """Likeness below the best at which another topic is meant as well."""
-
-_KINDS: dict[str, list[str]] = json.loads(
-    Path(__file__).with_name("requests.json").read_text("utf-8")
-)
-EXAMPLES = [text for texts in _KINDS.values() for text in texts]
-"""Requests by topic, and what only looks so, in Chinese and English."""
-_OF = np.repeat(
-    [sum(Topic[topic.upper()] for topic in kind.split()) for kind in _KINDS],
-    [len(texts) for texts in _KINDS.values()],
-)
-_ANY = Topic(sum(Topic))
-_ROWS = {Topic.NONE: np.flatnonzero(_OF == 0), _ANY: np.flatnonzero(_OF)} | {
-    topic: np.flatnonzero(_OF & topic) for topic in Topic
-}
-"""Examples of each topic, of any and of none."""
 _REQUESTS = (
     (
         Topic.FOOD,
@@ -151,11 +137,11 @@ def requested(text: str, likeness: Likeness | None = None) -> Topic:
     """What a text wants advice on, or to be planned.
 
     Args:
-        likeness: Cosine of its vector with that of each of :data:`EXAMPLES`; where it is not
+        likeness: Cosine of its vector with that of each of ``EXAMPLES``; where not all are
             known, the text goes by its words.
     """
     is_advice, is_other = bool(_ADVICE.search(text)), bool(_NO_ADVICE.search(text))
-    if likeness is not None:
+    if likeness is not None and len(likeness) == len(EXAMPLES):
         return _meant(likeness, CUE * (is_advice - is_other))
     topic = Topic.NONE
     if is_advice and not is_other:
@@ -165,14 +151,9 @@ def requested(text: str, likeness: Likeness | None = None) -> Topic:
 
 
 def _meant(likeness: Likeness, cue: float) -> Topic:
-    weights = np.exp(likeness * SHARPNESS)  # of the examples, of which the nearest count most
-
-    def near(topic: Topic) -> float:
-        return math.log(float(weights[_ROWS[topic]].mean())) / SHARPNESS
-
-    if near(_ANY) - near(Topic.NONE) + cue <= MARGIN:
+    if nearness(likeness, _ANY) - nearness(likeness, _NONE) + cue <= MARGIN:
         return Topic.NONE
-    by_topic = {topic: near(topic) for topic in Topic}
+    by_topic = {topic: nearness(likeness, _ROWS[topic]) for topic in Topic}
     least = max(by_topic.values()) - AS_WELL
     return Topic(sum(topic for topic, each in by_topic.items() if each >= least))
 

@@ -377,7 +377,7 @@ class VectorIndex:
     """Vectors of one model by document number.
 
     Attributes:
-        examples: Vectors of ``conditions.EXAMPLES``, once they are known.
+        examples: Vectors of ``EXAMPLES``, or of the first of them, once they are known.
     """
 
     def __init__(self, model: str, floor: float) -> None:

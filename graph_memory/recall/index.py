@@ -328,7 +328,7 @@ class Index:
             self._vectorless.pop(number, None)
 
     def put_examples(self, vectors: Vectors, model: str) -> None:
-        """Store the vectors of ``conditions.EXAMPLES``, if the model is still the same."""
+        """Store the vectors of the first ``EXAMPLES``, if the model is still the same."""
         if self.vectors and self.vectors.model == model:
             self.vectors.examples = vectors
 

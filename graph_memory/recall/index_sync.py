@@ -24,9 +24,10 @@ from ..inference.ports import Embedder, Vectors
 from ..model import Episode, Fact, Forgotten, Merge, Message, Name, Row, Session
 from ..store import Journal, Rows
 from ..supervisor import NEVER, Supervisor
-from .conditions import EXAMPLES
 from .documents import VectorIndex
+from .examples import EXAMPLES, SMALL_TALK
 from .index import MAX_MESSAGES, Index, Step
+from .weights import LEAST
 
 logger = logging.getLogger("graph_memory.recall")
 
@@ -140,7 +141,7 @@ class IndexSync:
         """Wait until the index reflects the journal and all that can be embedded is.
 
         Args:
-            examples: Whether to wait for those of requests, too.
+            examples: Whether to wait for those of messages, too.
         """
         await self._following.idle()
         self._hurried += 1
@@ -288,19 +289,27 @@ class IndexSync:
             quick = time.monotonic() - started < QUICK * len(items)
             self._most = min(2 * self._most, MOST_EMBEDDED) if quick else EMBEDDED
             await self.run(self.index.put_vectors, items, found, embedder.name)
-        elif self._wants_examples():
-            await self._embed_examples(embedder)
+        elif missing := self._missing_examples():
+            await self._embed_examples(embedder, missing)
         # After fewer than there might have been, there are no more until something comes.
-        return NEVER if self._may_wait and not self._wants_examples() else 0.0
+        return NEVER if self._may_wait and not self._missing_examples() else 0.0
 
-    def _wants_examples(self) -> bool:
-        """Whether a condition is known, and nobody waits for documents alone."""
-        is_known = bool(self.index.documents.bears_on.any())
-        return is_known and not self._documents_only and len(self._examples) < len(EXAMPLES)
+    def _missing_examples(self) -> list[str]:
+        """Examples that would matter and are not embedded.
 
-    async def _embed_examples(self, embedder: Embedder) -> None:
-        """Embed some more of the examples of requests."""
-        done = len(self._examples)
-        self._examples += list(await embedder.questions(EXAMPLES[done : done + EMBEDDED]))
-        if len(self._examples) == len(EXAMPLES):
+        All do once a condition is known, those of small talk once there is much that it could
+        bring up; none while somebody waits for documents alone.
+        """
+        documents, end = self.index.documents, 0
+        if documents.bears_on.any():
+            end = len(EXAMPLES)
+        elif len(documents) >= LEAST:
+            end = SMALL_TALK
+        return [] if self._documents_only else EXAMPLES[len(self._examples) : end]
+
+    async def _embed_examples(self, embedder: Embedder, missing: list[str]) -> None:
+        """Embed some more of the examples."""
+        some = missing[:EMBEDDED]
+        self._examples += list(await embedder.questions(some))
+        if len(some) == len(missing):
             await self.run(self.index.put_examples, np.stack(self._examples), embedder.name)

@@ -27,6 +27,7 @@ from ..retention import strength
 from ..text import is_chinese, normalise, significance
 from .conditions import Topic, includes_all, requested
 from .documents import Document, Kind, Numbers, Source
+from .examples import Likeness, is_chatter
 from .index import Index
 from .lexical import index_terms, is_character, search_terms
 from .query import (
@@ -195,6 +196,10 @@ def rank(
     )
     if options.brief and is_small_talk(question.said):
         needed = (inf,) * len(needed)
+    # Of few memories none comes up by chance; and the examples may not be there for the sake
+    # of what the asker does not see.
+    elif options.brief and not named and len(visible) >= LEAST:
+        needed = _more_for_chatter(index, question, needed)
     # The last is that of the records.
     many = {n for n, part in enumerate(question.parts) if part.many} | {len(question.parts)}
     past = frozenset(n for n, part in enumerate(question.parts) if part.former)
@@ -347,10 +352,7 @@ class _Ranker:
         """What a question wants advice on."""
         if is_small_talk(self.question.said):
             return Topic.NONE
-        examples = self.index.vectors.examples if self.index.vectors else None
-        if vector is None or examples is None:
-            return requested(part.text)
-        return requested(part.text, examples @ vector)
+        return requested(part.text, _likeness(self.index, vector))
 
     def _bearing(self, part: Subquery, vector: Vectors | None) -> NDArray[np.bool_]:
         """Conditions of whoever is meant that a request for advice bears on.
@@ -459,6 +461,23 @@ def _needed(
         return BESIDE
     is_anybodys = is_task(part.text) and not (named or times or question.is_personal)
     return float(FEW) if is_anybodys and not question.vectors else 1.0
+
+
+def _more_for_chatter(
+    index: Index, question: Question, needed: tuple[float, ...]
+) -> tuple[float, ...]:
+    """Evidence that is needed by each question, more if it is like small talk."""
+    known = [_likeness(index, vector) for vector in question.vectors] or [None] * len(needed)
+    return tuple(
+        max(enough, FEW) if likeness is not None and is_chatter(likeness) else enough
+        for enough, likeness in zip(needed, known, strict=True)
+    )
+
+
+def _likeness(index: Index, vector: Vectors | None) -> Likeness | None:
+    """Cosine of a vector with those of the examples that are known, if any."""
+    examples = index.vectors.examples if index.vectors else None
+    return None if vector is None or examples is None else examples @ vector
 
 
 def _is_earnest(
@@ -736,7 +755,7 @@ def lexical_scores(
 
     Coverage, the share 0…1 of the terms ``said``, is comparable between queries and memories.
     """
-    count = len(postings)
+    count = postings.count
     coverage = np.zeros(count)
     total = 0.0
     postings.look_up(query)
@@ -752,7 +771,7 @@ def lexical_scores(
 
 def bm25(postings: VisiblePostings, query: Mapping[str, float]) -> Scores:
     """BM25 of every visible document, by position."""
-    scores = np.zeros(len(postings))
+    scores = np.zeros(postings.count)
     for term, weight in query.items():
         if postings.occurrences(term):
             found = postings.find(term)
@@ -786,15 +805,12 @@ class VisiblePostings:
     def __init__(self, index: Index, visible: VisibleSet) -> None:
         self._index = index
         self._visible = visible
-        self._count = len(visible)
+        self.count = len(visible)
         self._found: dict[str, TermHits] = {}
         self._owners: dict[str, tuple[Numbers, NDArray[np.integer[Any]]]] = {}
         lengths = visible.lengths
         mean = max(1.0, float(lengths.sum()) / max(1, len(visible)))
         self._damping = K1 * (1 - B + B * lengths / mean)
-
-    def __len__(self) -> int:
-        return self._count
 
     def occurrences(self, term: str) -> int:
         return len(self.having(term))
@@ -811,14 +827,14 @@ class VisiblePostings:
         if found is None:
             positions, frequencies = self.having(term), self._owners[term][1]
             if is_character(term):  # found in many places already, and costly to look for
-                if len(positions) > max(FAMILIAR, self._count * FAMILIAR_SHARE):
+                if len(positions) > max(FAMILIAR, self.count * FAMILIAR_SHARE):
                     positions, frequencies = positions[:0], frequencies[:0]
                 hit, frequency = positions, frequencies.astype(np.float64)
             else:
                 hit, frequency = self._visible.conversations.spread(positions, frequencies)
             gains = frequency * (K1 + 1)
             gains /= frequency + self._damping.take(hit)
-            gains *= idf(self._count, len(positions))
+            gains *= idf(self.count, len(positions))
             found = self._found[term] = TermHits(hit, frequency, gains)
         return found
 
@@ -970,7 +986,7 @@ def second_step(
     ]
     postings.look_up(chain.from_iterable(leads))
     worths = {
-        term: weight * term_weight(term, len(postings), postings.occurrences(term))
+        term: weight * term_weight(term, postings.count, postings.occurrences(term))
         for term, weight in query.items()
     }
     for hit, said, leading in zip(order, says, leads, strict=True):
@@ -1016,7 +1032,7 @@ def _meant(close: Scores) -> Scores:
 
 def _shared(postings: VisiblePostings, leading: list[str], whole: float) -> Scores | None:
     """Share, 0…``whole``, of a hit's rarest words that each document has."""
-    count = len(postings)
+    count = postings.count
     most = max(FEW, count * MINOR)
     counted = sorted((postings.occurrences(term), term) for term in leading)
     bridges = [(times, term) for times, term in counted if 2 <= times <= most][:SEVERAL]

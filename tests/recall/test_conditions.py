@@ -10,7 +10,8 @@ import pytest
 from graph_memory.embedding import load
 from graph_memory.inference.ports import Embedder, Vectors
 from graph_memory.model import asker_of
-from graph_memory.recall.conditions import EXAMPLES, Topic, bears_on, includes_all, requested
+from graph_memory.recall.conditions import Topic, bears_on, includes_all, requested
+from graph_memory.recall.examples import EXAMPLES
 from graph_memory.store import Draft
 from graph_memory.text import content
 
