@@ -90,11 +90,9 @@ async def test_a_model_that_is_down_is_told_once_and_shown(tmp_path, caplog):
     await service.close()
 
 
-async def test_a_clock_that_is_set_back_turns_no_interval_around(tmp_path: Path):
-    service = await MemoryService.open(tmp_path, Settings(), zone=UTC)
+async def test_a_clock_that_is_set_back_turns_no_interval_around(memory: MemoryService):
     club = group("读书会")
-    await service.journal.append(message(club, ZHANG, "大家好", at=T0), club)
-    (ended,) = await service.journal.leave(club.circle, ZHANG, T0 - 3600)
+    await memory.journal.append(message(club, ZHANG, "大家好", at=T0), club)
+    (ended,) = await memory.journal.leave(club.circle, ZHANG, T0 - 3600)
     assert ended == Presence(club.circle, ZHANG, T0, T0)
-    assert await service.journal.presences() == [ended]
-    await service.close()
+    assert await memory.journal.presences() == [ended]

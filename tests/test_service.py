@@ -93,21 +93,18 @@ async def test_a_second_owner_is_refused(service: MemoryService):
         await MemoryService.open(service.directory, Settings(), zone=UTC)
 
 
-async def test_a_failing_embedder_is_a_problem_and_not_a_failure(tmp_path: Path):
-    service = await MemoryService.open(tmp_path, Settings(), zone=UTC)
+async def test_a_failing_embedder_is_a_problem_and_not_a_failure(memory: MemoryService):
 
     async def load() -> Embedder:
         raise EmbeddingError("模型不见了")
 
-    service.use_embedder(load)
-    await service.learning.hear(Turn(HOME, ZHANG, "张三", "我家的猫叫豆包"))
-    assert "豆包" in await recalled(service, HOME, ZHANG, "猫叫豆包吗")
-    assert (await service.health()).problems == ["向量模型用不了，只按词语和名字查找；详情见日志"]
-    await service.close()
+    memory.use_embedder(load)
+    await memory.learning.hear(Turn(HOME, ZHANG, "张三", "我家的猫叫豆包"))
+    assert "豆包" in await recalled(memory, HOME, ZHANG, "猫叫豆包吗")
+    assert (await memory.health()).problems == ["向量模型用不了，只按词语和名字查找；详情见日志"]
 
 
-async def test_a_model_that_is_loading_is_not_called_missing(tmp_path: Path):
-    service = await MemoryService.open(tmp_path, Settings(), zone=UTC)
+async def test_a_model_that_is_loading_is_not_called_missing(memory: MemoryService):
     go_on = asyncio.Event()
 
     async def load() -> Embedder:
@@ -115,18 +112,17 @@ async def test_a_model_that_is_loading_is_not_called_missing(tmp_path: Path):
         return HashEmbedder()
 
     async def told() -> str:
-        return describe(await service.health(), "zh", UTC)
+        return describe(await memory.health(), "zh", UTC)
 
     assert "向量模型：无" in await told()
-    service.use_embedder(load)
+    memory.use_embedder(load)
     assert "向量模型：加载中" in await told()
     owner = Turn(HOME, ZHANG, "张三", is_admin=True)
-    assert "向量模型：加载中" in await Commands(service).doctor(owner)
+    assert "向量模型：加载中" in await Commands(memory).doctor(owner)
     go_on.set()
-    await service.settle()
+    await memory.settle()
     assert f"向量模型：{HashEmbedder.name}" in await told()
-    assert "加载中" not in await Commands(service).doctor(owner)
-    await service.close()
+    assert "加载中" not in await Commands(memory).doctor(owner)
 
 
 async def test_the_web_key_is_made_once(service: MemoryService, tmp_path: Path):

@@ -120,8 +120,7 @@ async def test_starting_where_nothing_can_be_written(disk, used, is_full, told):
     await service.close()
 
 
-async def test_a_journal_that_becomes_read_only(tmp_path: Path):
-    journal = await Journal.open(tmp_path / "journal.sqlite3")
+async def test_a_journal_that_becomes_read_only(journal: Journal):
     await journal.tidy(lambda db: db.execute("PRAGMA query_only = ON"))
     with pytest.raises(JournalError, match="readonly"):
         await journal.append(message(HOME, ZHANG, "我喜欢猫"), HOME)
@@ -131,7 +130,6 @@ async def test_a_journal_that_becomes_read_only(tmp_path: Path):
     await journal.tidy(lambda db: db.execute("PRAGMA query_only = OFF"))
     await journal.probe()
     assert journal.storage.kind == ""
-    await journal.close()
 
 
 async def test_a_file_that_is_damaged_while_it_is_open(tmp_path: Path):
@@ -152,9 +150,8 @@ async def test_a_file_that_is_damaged_while_it_is_open(tmp_path: Path):
     await journal.close()
 
 
-async def test_a_stuck_disk_holds_no_chat_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+async def test_a_stuck_disk_holds_no_chat_up(journal: Journal, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("graph_memory.store.journal.PATIENCE", 0.1)
-    journal = await Journal.open(tmp_path / "journal.sqlite3")
     goes_on = threading.Event()
 
     def get_stuck(db: sqlite3.Connection) -> None:
@@ -175,13 +172,11 @@ async def test_a_stuck_disk_holds_no_chat_up(tmp_path: Path, monkeypatch: pytest
     await journal.append(message(HOME, ZHANG, "又好了"), HOME)
     assert journal.storage.kind == ""
     assert [m.text for m in await journal.newest_messages(9)] == ["又好了"]
-    await journal.close()
 
 
-async def test_a_disk_that_answered_late_is_not_stuck(tmp_path, monkeypatch):
+async def test_a_disk_that_answered_late_is_not_stuck(journal, monkeypatch):
     """What somebody gave up on was done before the loop, which was blocked, noticed."""
     monkeypatch.setattr("graph_memory.store.journal.PATIENCE", 0.2)
-    journal = await Journal.open(tmp_path / "journal.sqlite3")
     await journal.append(message(HOME, ZHANG, "第一句"), HOME)
     busy = asyncio.create_task(journal.tidy(lambda db: time.sleep(0.25)))
     await asyncio.sleep(0.01)
@@ -192,7 +187,6 @@ async def test_a_disk_that_answered_late_is_not_stuck(tmp_path, monkeypatch):
     await asyncio.wait([late])
     await journal.append(message(HOME, ZHANG, "第三句"), HOME)
     assert journal.storage.kind == ""
-    await journal.close()
 
 
 async def long_work(journal: Journal, work: Callable[..., object]) -> None:
@@ -200,9 +194,8 @@ async def long_work(journal: Journal, work: Callable[..., object]) -> None:
         await journal.alter(work)
 
 
-async def test_messages_wait_for_long_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+async def test_messages_wait_for_long_work(journal: Journal, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("graph_memory.store.journal.PATIENCE", 0.1)
-    journal = await Journal.open(tmp_path / "journal.sqlite3")
     work = asyncio.create_task(long_work(journal, lambda _db, _tell: time.sleep(0.4)))
     await asyncio.sleep(0.01)
     await asyncio.gather(
@@ -210,11 +203,9 @@ async def test_messages_wait_for_long_work(tmp_path: Path, monkeypatch: pytest.M
     )
     await work
     assert len(await journal.newest_messages(9)) == 5
-    await journal.close()
 
 
-async def test_messages_come_between_the_slices_of_long_work(tmp_path: Path):
-    journal = await Journal.open(tmp_path / "journal.sqlite3")
+async def test_messages_come_between_the_slices_of_long_work(journal: Journal):
     begun = threading.Event()
 
     def work(db: sqlite3.Connection, _tell: object) -> Slices[int]:
@@ -233,12 +224,10 @@ async def test_messages_come_between_the_slices_of_long_work(tmp_path: Path):
     with pytest.raises(ZeroDivisionError):
         await long
     assert await journal.note("slice30") == "", "what was committed before it failed stays"
-    await journal.close()
 
 
-async def test_long_work_leaves_the_interpreter_as_it_was(tmp_path: Path):
+async def test_long_work_leaves_the_interpreter_as_it_was(journal: Journal):
     """Whoever answers a question meanwhile gets a turn at once."""
-    journal = await Journal.open(tmp_path / "journal.sqlite3")
     before = sys.getswitchinterval()
 
     def fail(_db: object, _tell: object) -> None:
@@ -248,7 +237,6 @@ async def test_long_work_leaves_the_interpreter_as_it_was(tmp_path: Path):
     with pytest.raises(ZeroDivisionError), journal.long_work():
         await long_work(journal, fail)
     assert sys.getswitchinterval() == before
-    await journal.close()
 
 
 def _delete(path: Path) -> None:

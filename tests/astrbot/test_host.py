@@ -1,7 +1,6 @@
 """Reading AstrBot's events and requests, with its own types where they carry the meaning."""
 
 import asyncio
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -142,7 +141,7 @@ async def test_members_of_a_group_share_a_session_under_unique_session() -> None
     assert first.user != other.user
 
 
-async def test_half_of_a_character_in_an_id_keeps_nobody_from_being_heard(tmp_path: Path) -> None:
+async def test_half_of_a_character_in_an_id_keeps_nobody_from_being_heard(journal: Journal) -> None:
     event: Any = Event(group="4\ud8002", sender="1\udc00", session="s\ud800")
     event.message_obj.message_id = "7\ud800"
     event.message_obj.group.group_name = "读\ud800书会"
@@ -150,10 +149,8 @@ async def test_half_of_a_character_in_an_id_keeps_nobody_from_being_heard(tmp_pa
     caller = await host().turn(event)
     assert caller
     assert (caller.user, caller.session.circle) == ("aiocqhttp:1\ufffd", "aiocqhttp:group:4\ufffd2")
-    journal = await Journal.open(tmp_path / "journal.sqlite3")
     said = Message(0, caller.session.id, caller.user, "小红", "你好", 1.0, caller.ref)
     assert [await journal.append(said, caller.session)] == await journal.newest_messages(9)
-    await journal.close()
 
 
 @pytest.mark.parametrize("sender", ["", "999", "998"])

@@ -190,9 +190,8 @@ async def test_all_of_theirs_goes_and_nothing_of_others(told, steps):
         await journal.close()
 
 
-async def test_nobody_is_said_to_have_been_mentioned(tmp_path: Path):
+async def test_nobody_is_said_to_have_been_mentioned(journal: Journal):
     club, gone, other = group("一群"), IDS["甲"], IDS["乙"]
-    journal = await Journal.open(tmp_path / "journal.sqlite3", lambda: T0)
     line = message(
         club, other, "@甲 @丙 嗯", to=(Addressee(gone, "甲"), Addressee(IDS["丙"], "丙"))
     )
@@ -204,15 +203,13 @@ async def test_nobody_is_said_to_have_been_mentioned(tmp_path: Path):
     assert left.to == (Addressee(IDS["丙"], "丙"),)
     assert left.text == "@甲 @丙 嗯", "others' own words stay"
     assert gone not in await journal.look(forget_me.users)
-    await journal.close()
 
 
-async def test_what_they_say_meanwhile_is_said_anew(tmp_path: Path, monkeypatch: Any) -> None:
+async def test_what_they_say_meanwhile_is_said_anew(journal: Journal, monkeypatch: Any) -> None:
     """In a chat that is there, by somebody who is there."""
     monkeypatch.setattr(forget_me, "STEP", 1)
     monkeypatch.setattr("graph_memory.store.journal.SLICE", 0.0)
     club, home, gone = group("一群"), private("80001"), user("80001")
-    journal = await Journal.open(tmp_path / "journal.sqlite3", lambda: T0)
     for number in range(30):
         for place in (club, home):
             await journal.append(message(place, gone, f"第{number}句", T0 + number), place)
@@ -231,4 +228,3 @@ async def test_what_they_say_meanwhile_is_said_anew(tmp_path: Path, monkeypatch:
         club.id,
         home.id,
     }
-    await journal.close()

@@ -72,8 +72,7 @@ def test_a_second_wish_is_later_than_the_first_whatever_the_clock(tmp_path: Path
     assert made.stones == [second]
 
 
-async def test_a_plan_that_an_earlier_version_noted_can_be_read(tmp_path: Path) -> None:
-    journal = await Journal.open(tmp_path / "journal.sqlite3")
+async def test_a_plan_that_an_earlier_version_noted_can_be_read(journal: Journal) -> None:
     plan = DeletionPlan("qq:1", ids={1, 2}, rows={("name", "n:1")})
     await journal.alter(lambda db, _: plan.note(db, "user:x"))
     await journal.alter(
@@ -82,4 +81,3 @@ async def test_a_plan_that_an_earlier_version_noted_can_be_read(tmp_path: Path) 
         )
     )
     assert await journal.look(lambda db: DeletionPlan.noted(db, "user:x")) == plan
-    await journal.close()

@@ -1,7 +1,6 @@
 """One floor that means the same for every model and language."""
 
 from hashlib import blake2b
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -182,15 +181,13 @@ def test_other_texts_need_another_version():
     assert (VERSION, digest) == (1, "0c74f3c96292")
 
 
-async def test_with_a_store_it_is_measured_once(tmp_path: Path):
-    journal = await Journal.open(tmp_path / "journal.sqlite3")
+async def test_with_a_store_it_is_measured_once(journal: Journal):
     first, again = Marked(), Marked()
     measured = await calibrate(first, store=journal)
     kept = await calibrate(again, store=journal)
     assert first.asked > 0 == again.asked
     assert kept.floor == measured.floor
     assert np.array_equal(await kept.query("你好"), await measured.query("你好"))
-    await journal.close()
 
 
 async def test_a_store_that_fails_is_done_without():

@@ -10,7 +10,6 @@ import pytest
 from graph_memory.embedding import CachedEmbedder, load, local_models
 from graph_memory.embedding.local_models import REQUIREMENTS
 from graph_memory.errors import EmbeddingError
-from graph_memory.store import Journal
 
 
 @pytest.mark.parametrize("name", ["none", " None ", "NONE"])
@@ -67,14 +66,12 @@ async def test_a_model_that_fails_its_calibration_is_closed(nano, monkeypatch):
     assert closed == ["坏"]
 
 
-async def test_vectors_of_the_bundled_model_pass_the_journal_unharmed(nano, tmp_path):
-    journal = await Journal.open(tmp_path / "journal.sqlite3")
+async def test_vectors_of_the_bundled_model_pass_the_journal_unharmed(journal, nano):
     texts = ["小林对花生过敏，吃了会起疹子", "阿杰养了一只叫豆包的橘猫", "老王的女儿刚上小学"]
     await CachedEmbedder(nano, journal).passages(texts)
     cached = CachedEmbedder(nano, journal)
     rows = await cached.passages(texts)
     assert (rows @ await cached.query("阿杰家的宠物叫啥名字？")).argmax() == 1
-    await journal.close()
 
 
 def test_importing_loads_no_model():

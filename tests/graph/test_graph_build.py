@@ -134,8 +134,7 @@ async def test_any_data_directory_will_do(tmp_path: Path, folder: str) -> None:
     assert (await built(tmp_path / folder, world()))["KNOWS"].total() == 4
 
 
-async def test_a_build_that_is_stopped_leaves_nothing(tmp_path: Path) -> None:
-    journal = await Journal.open(tmp_path / "journal.sqlite3")
+async def test_a_build_that_is_stopped_leaves_nothing(journal: Journal, tmp_path: Path) -> None:
     await put(journal, *world())
     stop = threading.Event()
     stop.set()
@@ -143,4 +142,3 @@ async def test_a_build_that_is_stopped_leaves_nothing(tmp_path: Path) -> None:
     with journal.snapshot() as snapshot, pytest.raises(Stopped):
         build(home / "graph-1.kuzu", snapshot, str, stop)
     assert list(home.iterdir()) == []
-    await journal.close()

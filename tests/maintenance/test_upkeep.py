@@ -1,7 +1,6 @@
 """Archive, grace, deletion: by the clock that is handed in."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -72,13 +71,10 @@ async def test_what_is_to_be_forgotten_goes_on_its_day(world):
 
 
 @pytest.mark.parametrize("interval", [0, 24])
-async def test_it_wakes_at_midnight(tmp_path: Path, interval: int):
-    clock = Clock(T0)
-    journal = await Journal.open(tmp_path / "journal.sqlite3", clock)
+async def test_it_wakes_at_midnight(journal: Journal, clock: Clock, interval: int):
     shared = context(journal, Settings(prune_interval=interval), now=clock)
     clock.now = midnight(T0, shared.zone, 1) - 60
     assert await make(shared)._step() == 61.0
-    await journal.close()
 
 
 async def test_faded_facts_are_archived_and_deleted_after_grace(world):
@@ -220,12 +216,9 @@ async def test_what_was_to_come_replaces_what_was_so_on_its_day(world):
     assert stored.awaits == ()
 
 
-async def test_facts_begin_every_hour_whatever_the_interval_is(tmp_path):
-    clock = Clock(T0)
-    journal = await Journal.open(tmp_path / "journal.sqlite3", clock)
+async def test_facts_begin_every_hour_whatever_the_interval_is(journal, clock):
     upkeep = make(context(journal, Settings(prune_interval=0), now=clock))
     new = fact(HOME, ZHANG, entity("新厂"), "张三去新厂上班", valid_from=T0 - 1, awaits=("f:1",))
     await put(journal, HOME, new)
     assert await upkeep._step() == HOUR
     assert (await journal.read(lambda rows: rows.get(Fact, new.id))).supersedes == ("f:1",)
-    await journal.close()
