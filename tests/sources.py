@@ -38,7 +38,12 @@ def project_files() -> Iterator[Path]:
 @cache
 def tree(path: Path) -> ast.Module:
     """The syntax tree of a module."""
-    return ast.parse(path.read_text(encoding="utf-8"), str(path))
+    return ast.parse(read(path), str(path))
+
+
+def read(path: Path) -> str:
+    """The text of a file."""
+    return path.read_text(encoding="utf-8")
 
 
 def name(path: Path) -> str:

@@ -8,9 +8,8 @@ import ast
 import io
 import tokenize
 from collections.abc import Iterator
-from pathlib import Path
 
-from tests.sources import name, runtime_modules, tree
+from tests.sources import name, read, runtime_modules, tree
 
 CODE = 25_076
 MODULES = 174
@@ -50,10 +49,6 @@ def functions() -> Iterator[tuple[str, int]]:
         for node in ast.walk(tree(path)):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 yield f"{name(path)}:{node.name}", (node.end_lineno or 0) - node.lineno + 1
-
-
-def read(path: Path) -> str:
-    return path.read_text(encoding="utf-8")
 
 
 def test_what_counts_as_code() -> None:

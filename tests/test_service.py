@@ -125,14 +125,6 @@ async def test_a_model_that_is_loading_is_not_called_missing(memory: MemoryServi
     assert "加载中" not in await Commands(memory).doctor(owner)
 
 
-async def test_the_web_key_is_made_once(service: MemoryService, tmp_path: Path):
-    made = await service.access()
-    assert len(made.new_key) >= 20
-    again = await service.access()
-    assert again.new_key == ""
-    assert again.matches(made.new_key)
-
-
 async def test_closing_twice_and_while_loading_leaves_nothing_running(tmp_path: Path):
     before = asyncio.all_tasks()
     service = await MemoryService.open(tmp_path, Settings(), zone=UTC)

@@ -3,6 +3,8 @@
 import json
 import logging
 import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -78,44 +80,39 @@ def plugin(dashboard: Dashboard, directory: Path, **settings: Any) -> Runtime:
     return Runtime(dashboard, config, lambda: directory, serve)
 
 
-async def test_the_dashboard_asks_for_pages_as_long_as_there_are_some(tmp_path: Path) -> None:
-    dashboard = Dashboard()
-    one = plugin(dashboard, tmp_path)
+@asynccontextmanager
+async def started(one: Runtime) -> AsyncIterator[None]:
     await one.start(logging.getLogger("test"))
     try:
+        yield
+    finally:
+        await one.stop()
+
+
+async def test_the_dashboard_asks_for_pages_as_long_as_there_are_some(tmp_path: Path) -> None:
+    dashboard = Dashboard()
+    async with started(plugin(dashboard, tmp_path)):
         assert await dashboard.ask() == {"off": False, "problem": ""}
         asked = {"path": "/memories", "language": "en"}
         assert await dashboard.pass_on(asked) == {"status": 200, "text": "/memories"}
         assert (await dashboard.pass_on(["/"]))["status"] == 503
-    finally:
-        await one.stop()
     # AstrBot keeps the routes of a plugin that is switched off.
     assert await dashboard.pass_on(asked) == {"status": 503, "text": ""}
 
 
 async def test_a_page_for_everybody_is_warned_about(tmp_path, caplog):
-    one = plugin(Dashboard(), tmp_path, webui_host="0.0.0.0")
     with caplog.at_level(logging.WARNING, "graph_memory.plugin"):
-        await one.start(logging.getLogger("test"))
-    try:
-        assert "listens on 0.0.0.0 and is not encrypted" in caplog.text
-    finally:
-        await one.stop()
+        async with started(plugin(Dashboard(), tmp_path, webui_host="0.0.0.0")):
+            assert "listens on 0.0.0.0 and is not encrypted" in caplog.text
 
 
 async def test_why_there_is_no_page_is_said(tmp_path: Path) -> None:
     dashboard = Dashboard()
-    one = plugin(dashboard, tmp_path, webui_port=0)
-    await one.start(logging.getLogger("test"))
-    assert (await dashboard.ask())["off"]
-    await one.stop()
+    async with started(plugin(dashboard, tmp_path, webui_port=0)):
+        assert (await dashboard.ask())["off"]
     (tmp_path / "file").write_text("in the way")
-    broken = plugin(dashboard, tmp_path / "file")
-    await broken.start(logging.getLogger("test"))
-    try:
+    async with started(plugin(dashboard, tmp_path / "file")):
         assert (await dashboard.ask())["problem"]
-    finally:
-        await broken.stop()
 
 
 @pytest.mark.parametrize(("host", "found"), [

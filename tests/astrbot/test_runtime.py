@@ -39,6 +39,11 @@ async def main():
 
 asyncio.run(main())
 """
+CONTEXT = SimpleNamespace(
+    get_all_providers=lambda: ["p"], get_all_embedding_providers=list,
+    get_config=lambda umo=None: {"timezone": "Asia/Shanghai"},
+)  # fmt: skip
+"""AstrBot's, as far as a memory that is opened needs it."""
 admin = SimpleNamespace(is_admin=lambda: True, is_private_chat=lambda: True)
 
 
@@ -56,12 +61,7 @@ def bot(directory: Path) -> Runtime:
     async def serve(*_: Any) -> Any:
         raise AssertionError("there is no page")
 
-    context = SimpleNamespace(
-        get_all_providers=lambda: ["p"],
-        get_all_embedding_providers=list,
-        get_config=lambda umo=None: {"timezone": "Asia/Shanghai"},
-    )
-    return Runtime(context, SETTINGS, lambda: directory, serve)
+    return Runtime(CONTEXT, SETTINGS, lambda: directory, serve)
 
 
 async def why_not(one: Runtime) -> str:

@@ -4,7 +4,6 @@ import json
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,6 +13,8 @@ from graph_memory.astrbot import Runtime
 from graph_memory.errors import SettingError
 from graph_memory.locales import explain
 from tests.sources import ROOT
+
+from .test_runtime import CONTEXT
 
 Tune = Callable[[Mapping[str, Any]], Awaitable[None]]
 
@@ -40,12 +41,7 @@ async def started(config: Mapping[str, Any], directory: Path) -> tuple[Runtime, 
         handed.append(tune)
         return Page()
 
-    context = SimpleNamespace(
-        get_all_providers=lambda: ["p"],
-        get_all_embedding_providers=list,
-        get_config=lambda umo=None: {"timezone": "Asia/Shanghai"},
-    )
-    one = Runtime(context, config, lambda: directory, serve)
+    one = Runtime(CONTEXT, config, lambda: directory, serve)
     await one.start(logging.getLogger("astrbot-of-a-test"))
     assert one.memory
     return one, handed

@@ -7,15 +7,11 @@ import pytest
 
 from graph_memory.settings import SETTINGS
 from tests.instruments.docs import generated
-from tests.sources import ROOT
+from tests.sources import ROOT, read
 
 READMES = {"README.md": "zh", "README_en.md": "en"}
 PAGES = sorted(path.name for path in (ROOT / "docs" / "zh").glob("*.md"))
 NAMED = re.compile(r"`(/\w+[^`]*|\./dev[^`]*|[a-z]+(?:_[a-z]+)+)`")
-
-
-def read(path: Path) -> str:
-    return path.read_text(encoding="utf-8")
 
 
 def anchor(heading: str) -> str:
