@@ -21,6 +21,7 @@ from graph_memory.maintenance import Upkeep
 from graph_memory.model import (
     Change,
     Fact,
+    Mention,
     Message,
     Name,
     Row,
@@ -82,6 +83,11 @@ def name(session: Session, node: str, text: str, at: float = T0) -> Name:
     """What a node is called."""
     id = stable_id("n", session.id, node, normalise(text))
     return Name(id, session.id, node, text, normalise(text), at, at)
+
+
+def mention(session: Session, node: str, type: str = "topic", at: float = T0) -> Mention:
+    """That an entity came up."""
+    return Mention(stable_id("m", session.id, node), session.id, node, type, at, at)
 
 
 def fact(session: Session, subject: str, object: str, statement: str, **more: Any) -> Fact:

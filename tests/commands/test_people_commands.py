@@ -10,23 +10,13 @@ import pytest
 
 from graph_memory.commands.memory_commands import Commands
 from graph_memory.errors import BondError, NotFoundError
-from graph_memory.model import (
-    Entity,
-    Fact,
-    Link,
-    Mention,
-    Merge,
-    Participation,
-    Session,
-    Turn,
-    User,
-)
+from graph_memory.model import Entity, Fact, Link, Merge, Participation, Session, Turn, User
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 from graph_memory.store.queries import FactFilter
 from tests.views import assert_views_follow
 
-from ..makers import T0, all_changes, entity, fact, group, name, private, put, user
+from ..makers import T0, all_changes, entity, fact, group, mention, name, private, put, user
 from ..world import opened
 from . import CLUB, HOME, LI, ZHANG
 from . import admin as boss
@@ -51,10 +41,7 @@ ROWS = [
     name(NEW_HOME, LONGJING, "龙井 茶"),
     name(HOME, ZHANG, "张三"),
     name(NEW_HOME, NEW, "三哥"),
-    *(
-        Mention(Mention.key(place.id, node), place.id, node, "person", T0, T0)
-        for place, node in ((CLUB, MING), (WORK, OTHER_MING))
-    ),
+    *(mention(place, node, "person") for place, node in ((CLUB, MING), (WORK, OTHER_MING))),
     *(READS, WORKS, NUTS, MOVED),
 ]
 

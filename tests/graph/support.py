@@ -10,22 +10,16 @@ from pathlib import Path
 
 from graph_memory.graph import GraphStore
 from graph_memory.graph.database import EDGES, NODES, Database, build
-from graph_memory.model import Change, Entity, Mention, Participation, Row, Session, User, stable_id
+from graph_memory.model import Change, Entity, Participation, Row, Session, User, stable_id
 from graph_memory.store import Journal
-from tests.makers import T0, entity, fact, group, name, private, put, user
+from tests.makers import T0, entity, fact, group, mention, name, private, put, user
 
-"""MiB for pages: small graphs need no more."""
 ZHANG = user("10001")
 LI = user("10002")
 YOGA = entity("瑜伽")
 DOCKER = entity("Docker")
 CHAT = private("10001")
 GROUP = group("700")
-
-
-def mention(session: Session, node: str, type: str = "topic", at: float = T0) -> Mention:
-    """That an entity came up."""
-    return Mention(stable_id("m", session.id, node), session.id, node, type, at, at)
 
 
 def part(session: Session, person: str, messages: int = 1) -> Participation:

@@ -14,22 +14,9 @@ from hypothesis import strategies as st
 from graph_memory.graph.database import Stopped, build
 from graph_memory.model import Row, User
 from graph_memory.store import Journal
-from tests.makers import T0, entity, fact, group, name, user
+from tests.makers import T0, entity, fact, group, mention, name, put, user
 
-from .support import (
-    CHAT,
-    DOCKER,
-    GROUP,
-    YOGA,
-    ZHANG,
-    Tables,
-    build_at,
-    contents,
-    mention,
-    part,
-    put,
-    world,
-)
+from .support import CHAT, DOCKER, GROUP, YOGA, ZHANG, Tables, build_at, contents, part, world
 
 
 async def built(home: Path, rows: Iterable[Row]) -> Tables:

@@ -13,22 +13,9 @@ from graph_memory.graph import graph_queries as module
 from graph_memory.graph.graph_queries import Hop
 from graph_memory.library.identity_edits import IdentityEdits
 from graph_memory.model import Entity, Fact, Row, User
-from tests.makers import T0, entity, fact, group, name, user
+from tests.makers import T0, entity, fact, group, mention, name, put, user
 
-from .support import (
-    CHAT,
-    DOCKER,
-    GROUP,
-    LI,
-    YOGA,
-    ZHANG,
-    differences,
-    mention,
-    opened,
-    part,
-    put,
-    world,
-)
+from .support import CHAT, DOCKER, GROUP, LI, YOGA, ZHANG, differences, opened, part, world
 
 
 @pytest.fixture

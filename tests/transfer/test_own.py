@@ -44,18 +44,7 @@ from graph_memory.transfer.deduplication import referred
 from tests.makers import T0, context, entity, fact, group, message, name, private, user
 from tests.recall.histories import History, histories
 
-from .support import (
-    OPTIONS,
-    attend,
-    brought,
-    everything,
-    exported,
-    hear,
-    importer,
-    opened,
-    put,
-    write,
-)
+from .support import attend, brought, everything, exported, hear, importer, opened, put, write
 from .support import said as words
 
 GROUP, HER = group("9"), private("1")
@@ -479,7 +468,7 @@ def moverof(journal: Journal) -> Any:
     from graph_memory.learning import Learning
     from graph_memory.transfer import TransferService
 
-    shared = context(journal, zone=OPTIONS.zone, now=lambda: T0)
+    shared = context(journal, now=lambda: T0)
     return TransferService(journal.path.parent, shared, Learning(shared, None))
 
 

@@ -9,8 +9,9 @@ from graph_memory.model import Fact, is_entity, stable_id
 from graph_memory.recall import Recall
 from graph_memory.recall.render import EN, ZH
 from graph_memory.text import normalise
+from tests.makers import user
 
-from .play import Memory, day, session, user
+from .play import Memory, day, session
 from .stage import BOT, UNKNOWN, Ask, Expected, Scene
 
 NOBODY = (

@@ -14,26 +14,15 @@ from typing import Any
 from graph_memory.errors import ExtractionError
 from graph_memory.inference.ports import Answer, LanguageModel, ToolSchema
 from graph_memory.learning import Learning
-from graph_memory.model import (
-    Fact,
-    Message,
-    Name,
-    Presence,
-    Session,
-    Turn,
-    asker_of,
-    session_of,
-    user_id,
-)
+from graph_memory.model import Fact, Message, Name, Presence, Session, Turn, asker_of, session_of
 from graph_memory.privacy.scope import Attendance
 from graph_memory.recall import Recall, Recaller
 from graph_memory.settings import Settings
 from graph_memory.store import Journal
-from tests.makers import CHINA, context
+from tests.makers import CHINA, QQ, context, user
 
 from .stage import BOT, Ask, Label, Leave, Pause, Remember, Resume, Scene, Shown, Sitting
 
-QQ = "aiocqhttp"
 PACE = 30.0
 """Seconds between two lines."""
 PATIENT = {"buffer_size_private": 200, "buffer_size_group": 200, "recall_deadline": 10_000}
@@ -66,11 +55,6 @@ def moment(text: str) -> float:
 def day(at: float) -> str:
     """The date in China."""
     return f"{datetime.fromtimestamp(at, CHINA):%Y-%m-%d}"
-
-
-def user(account: str) -> str:
-    """User id of an account."""
-    return user_id(QQ, account)
 
 
 def session(group: str, account: str, persona: str) -> Session:
