@@ -90,121 +90,12 @@ def notices(
     return False
 
 
-def windows_ignored(bench: Bench) -> None:
-    """Whoever was in a group once sees all that was ever said there."""
-    there = scope.Attendance.windows
-    bench.set(
-        scope.Attendance,
-        "windows",
-        lambda self, circle, accounts: ALWAYS if there(self, circle, accounts) else (),
-    )
-
-
-def left_is_present(bench: Bench) -> None:
-    """Leaving is not noticed: from the first message on, for ever."""
-    there = scope.Attendance.windows
-    bench.set(
-        scope.Attendance,
-        "windows",
-        lambda self, circle, accounts: tuple(
-            (since, math.inf) for since, _ in there(self, circle, accounts)
-        ),
-    )
-
-
-def private_chats_open(bench: Bench) -> None:
-    """In private, everybody's private chats pass."""
-    audience = scope._audience
-    bench.set(
-        scope,
-        "_audience",
-        lambda session, asker, policy, attendance: (
-            ALWAYS
-            if not asker.is_group and not session.is_group
-            else audience(session, asker, policy, attendance)
-        ),
-    )
-
-
-def bots_share_private_chats(bench: Bench) -> None:
-    """What an account of ours has for itself is every bot's."""
-    bench.set(scope, "home_of", lambda circle: "")
-
-
-def groups_told_private_matters(bench: Bench) -> None:
-    """A group is told what its speaker said in private."""
-    audience = scope._audience
-    bench.set(
-        scope,
-        "_audience",
-        lambda session, asker, policy, attendance: (
-            ALWAYS
-            if session.owner and session.owner in asker.accounts
-            else audience(session, asker, policy, attendance)
-        ),
-    )
-
-
-def spaces_of_all_groups(bench: Bench) -> None:
-    """A space takes in groups that the owner did not put into it."""
-    bench.set(scope.Policy, "space", lambda self, circle: EVERY_GROUP)
-
-
-def episodes_of_every_persona(bench: Bench) -> None:
-    """The persona test is left out for summaries of episodes."""
-    whole = scope.span
-
-    def span(row: object) -> tuple[Layer, float, float, bool]:
-        layer, *rest = whole(row)  # type: ignore[arg-type]
-        return (Layer.KNOWS if isinstance(row, Episode) else layer), *rest
-
-    bench.everywhere(whole, span)
-
-
-def isolation_forgets_people(bench: Bench) -> None:
-    """Isolated personas share what is known about people after all."""
-    persona = scope._persona
-
-    def shared(same: bool, policy: scope.Policy) -> tuple[Rank, Rank]:
-        return Rank.OWN, persona(same, policy)[1]
-
-    bench.set(scope, "_persona", shared)
-
-
-def foreign_without_mark(bench: Bench) -> None:
-    """What ``cross_persona_search`` lets in passes as the persona's own."""
-    persona = scope._persona
-
-    def unmarked(same: bool, policy: scope.Policy) -> tuple[Rank, Rank]:
-        knows, rest = persona(same, policy)
-        return (
-            Rank.OWN if knows is Rank.FOREIGN else knows,
-            Rank.OWN if rest is Rank.FOREIGN else rest,
-        )
-
-    bench.set(scope, "_persona", unmarked)
-
-
-def replaced_by_the_unseen(bench: Bench) -> None:
-    """A newer row makes an older one outdated for people who may not see the newer one."""
-
-    def replaced_by(self: index.Index, id: str, views: object) -> object:
-        newer = self._replacing.get(id, {}).values()
-        return max(newer, key=lambda fact: (fact.recorded_at, fact.id), default=None)
-
-    bench.set(index.Index, "replaced_by", replaced_by)
-
-
-def names_of_hidden_sessions(bench: Bench) -> None:
-    """Names count that were used where the asker was not."""
-    shows = index._shows
-    bench.set(
-        index, "_shows", lambda views, row: Rank.OWN if isinstance(row, Name) else shows(views, row)
-    )
+def instead(owner: object, name: str, broken: Callable[[Any], Any]) -> Callable[[Bench], None]:
+    """Break one thing; ``broken`` makes of what is whole what replaces it."""
+    return lambda bench: bench.set(owner, name, broken(getattr(owner, name)))
 
 
 def hidden_documents_counted(bench: Bench) -> None:
-    """How rare a word is depends on how many documents there are, hidden ones included."""
     look, idf = visible.visible_set, ranking.idf
     count = [0]
 
@@ -216,40 +107,29 @@ def hidden_documents_counted(bench: Bench) -> None:
     bench.everywhere(idf, lambda _, occurrences: idf(count[0], occurrences))
 
 
-def learner_sees_all(bench: Bench) -> None:
-    """What is offered to the model that learns is not limited to the batch's Session."""
-    bench.set(LearnerRows, "shows", lambda self, row: True)
+def every_persona(whole: Callable[..., Any]) -> Any:
+    def span(row: object) -> tuple[Layer, float, float, bool]:
+        layer, *rest = whole(row)
+        return (Layer.KNOWS if isinstance(row, Episode) else layer), *rest
+
+    return span
 
 
-def records_of_every_session(bench: Bench) -> None:
-    """Records of all Sessions are looked through."""
-    bench.set(
-        transcripts.Transcripts,
-        "_own",
-        lambda self, asker: {
-            id: scope.View(ALWAYS, Rank.OWN, Rank.OWN) for id in self._recall._views._sessions
-        },
-    )
+def newest(self: index.Index, id: str, views: object) -> object:
+    newer = self._replacing.get(id, {}).values()
+    return max(newer, key=lambda fact: (fact.recorded_at, fact.id), default=None)
 
 
-def follow_ups_of_every_session(bench: Bench) -> None:
-    """What is meant for others is told as well."""
-
-    async def standing(self: proactive.Proactive, _session: Session) -> list[FollowUp]:
-        return proactive.waiting(await self._journal.read(lambda rows: [*rows.scan(FollowUp)]))
-
-    bench.set(proactive.Proactive, "standing", standing)
+async def every_follow_up(self: proactive.Proactive, _session: Session) -> list[FollowUp]:
+    return proactive.waiting(await self._journal.read(lambda rows: [*rows.scan(FollowUp)]))
 
 
-def viewing_as_somebody_sees_all(bench: Bench) -> None:
-    """The page on which the owner views as somebody lists every fact."""
-    ranked = view_as._ranked
-
-    def seen(own: index.Index, shown: visible.VisibleSet) -> tuple[list[Fact], dict[str, Rank]]:
-        facts, ranks = ranked(own, shown)
+def owned(ranked: Callable[..., tuple[list[Fact], dict[str, Rank]]]) -> Any:
+    def seen(*given: Any) -> tuple[list[Fact], dict[str, Rank]]:
+        facts, ranks = ranked(*given)
         return facts, dict.fromkeys(ranks, Rank.OWN)
 
-    bench.set(view_as, "_ranked", seen)
+    return seen
 
 
 def all_hops(mine: PersonalIndex, hops: Sequence[Hop]) -> list[Hop]:
@@ -258,39 +138,92 @@ def all_hops(mine: PersonalIndex, hops: Sequence[Hop]) -> list[Hop]:
     return [replace(hop, source=a, target=b) for hop, a, b in ends if a != b]
 
 
-def neighbours_that_are_hidden(bench: Bench) -> None:
-    """What is central in the graph, and joins groups, is told from all facts of a Session."""
-    bench.set(lookup, "_visible_hops", all_hops)
-
-
-def walks_through_what_is_hidden(bench: Bench) -> None:
-    """Paths along the graph pass facts that the asker may not read; those stay untold."""
-    walk = lookup.Lookup._walk
-
-    async def walked(self: lookup.Lookup, *given: Any) -> tuple[lookup.Route, ...]:
+def walking_all_hops(walk: Callable[..., Any]) -> Any:
+    async def walked(*given: Any) -> tuple[lookup.Route, ...]:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(lookup, "_visible_hops", all_hops)
-            return await walk(self, *given)
+            return await walk(*given)
 
-    bench.set(lookup.Lookup, "_walk", walked)
+    return walked
 
 
-LAYERED = Rules()
+SEEN = scope.View(ALWAYS, Rank.OWN, Rank.OWN)
 EVERY_GROUP = frozenset(chat.circle for chat in CHATS if chat.is_group)
 ONE_GROUP = frozenset({makers.group("8").circle, makers.group("7").circle})
 GROUP = next(number for number, chat in enumerate(CHATS) if chat.is_group)
-BREAKS: dict[Callable[[Bench], None], Rules] = {
-    windows_ignored: LAYERED, left_is_present: LAYERED, private_chats_open: LAYERED,
-    bots_share_private_chats: LAYERED, groups_told_private_matters: LAYERED,
-    spaces_of_all_groups: Rules(space=ONE_GROUP), episodes_of_every_persona: LAYERED,
-    isolation_forgets_people: Rules("isolated"),
-    foreign_without_mark: Rules("layered", cross_persona=True), replaced_by_the_unseen: LAYERED,
-    names_of_hidden_sessions: LAYERED, hidden_documents_counted: LAYERED, learner_sees_all: LAYERED,
-    records_of_every_session: LAYERED, follow_ups_of_every_session: LAYERED,
-    viewing_as_somebody_sees_all: LAYERED, neighbours_that_are_hidden: LAYERED,
-    walks_through_what_is_hidden: LAYERED,
+BREAKS: dict[str, Callable[[Bench], None]] = {
+    # Whoever was in a group once sees all that was ever said there.
+    "windows_ignored": instead(
+        scope.Attendance, "windows", lambda there: lambda *who: ALWAYS if there(*who) else ()
+    ),
+    # Leaving is not noticed: from the first message on, for ever.
+    "left_is_present": instead(
+        scope.Attendance, "windows",
+        lambda there: lambda *who: tuple((since, math.inf) for since, _ in there(*who)),
+    ),
+    # In private, everybody's private chats pass.
+    "private_chats_open": instead(
+        scope, "_audience", lambda audience: lambda told, asker, *more: (
+            audience(told, asker, *more) if asker.is_group or told.is_group else ALWAYS
+        ),
+    ),
+    # What an account of ours has for itself is every bot's.
+    "bots_share_private_chats": instead(scope, "home_of", lambda _: lambda circle: ""),
+    # A group is told what its speaker said in private.
+    "groups_told_private_matters": instead(
+        scope, "_audience", lambda audience: lambda told, asker, *more: (
+            ALWAYS if told.owner and told.owner in asker.accounts else audience(told, asker, *more)
+        ),
+    ),
+    # A space takes in groups that the owner did not put into it.
+    "spaces_of_all_groups": instead(scope.Policy, "space", lambda _: lambda *_: EVERY_GROUP),
+    # The persona test is left out for summaries of episodes.
+    "episodes_of_every_persona": lambda bench: bench.everywhere(
+        scope.span, every_persona(scope.span)
+    ),
+    # Isolated personas share what is known about people after all.
+    "isolation_forgets_people": instead(
+        scope, "_persona", lambda persona: lambda *which: (Rank.OWN, persona(*which)[1])
+    ),
+    # What ``cross_persona_search`` lets in passes as the persona's own.
+    "foreign_without_mark": instead(
+        scope, "_persona", lambda persona: lambda *which: tuple(
+            Rank.OWN if rank is Rank.FOREIGN else rank for rank in persona(*which)
+        ),
+    ),
+    # A newer row makes an older one outdated for people who may not see the newer one.
+    "replaced_by_the_unseen": instead(index.Index, "replaced_by", lambda _: newest),
+    # Names count that were used where the asker was not.
+    "names_of_hidden_sessions": instead(
+        index, "_shows", lambda shows: lambda views, row: (
+            Rank.OWN if isinstance(row, Name) else shows(views, row)
+        ),
+    ),
+    # How rare a word is depends on how many documents there are, hidden ones included.
+    "hidden_documents_counted": hidden_documents_counted,
+    # What is offered to the model that learns is not limited to the batch's Session.
+    "learner_sees_all": instead(LearnerRows, "shows", lambda _: lambda *_: True),
+    # Records of all Sessions are looked through.
+    "records_of_every_session": instead(
+        transcripts.Transcripts, "_own",
+        lambda _: lambda self, asker: dict.fromkeys(self._recall._views._sessions, SEEN),
+    ),
+    # What is meant for others is told as well.
+    "follow_ups_of_every_session": instead(
+        proactive.Proactive, "standing", lambda _: every_follow_up
+    ),
+    # The page on which the owner views as somebody lists every fact.
+    "viewing_as_somebody_sees_all": instead(view_as, "_ranked", owned),
+    # What is central in the graph, and joins groups, is told from all facts of a Session.
+    "neighbours_that_are_hidden": instead(lookup, "_visible_hops", lambda _: all_hops),
+    # Paths along the graph pass facts that the asker may not read; those stay untold.
+    "walks_through_what_is_hidden": instead(lookup.Lookup, "_walk", walking_all_hops),
 }  # fmt: skip
-"""With the settings under which each can show."""
+RULES = {
+    "spaces_of_all_groups": Rules(space=ONE_GROUP), "isolation_forgets_people": Rules("isolated"),
+    "foreign_without_mark": Rules("layered", cross_persona=True),
+}  # fmt: skip
+"""The settings under which a break can show, if not the usual ones."""
 
 
 GONE = [
@@ -299,30 +232,30 @@ GONE = [
     Say(GROUP, 1, "张三住在西安", "张三", 60.0),
 ]
 """Put before and after what is drawn for those breaks that only show to one who has left."""
-FOR_THE_LEFT = (windows_ignored, left_is_present)
-ON_THE_GRAPH = (neighbours_that_are_hidden, walks_through_what_is_hidden)
+FOR_THE_LEFT = ("windows_ignored", "left_is_present")
+ON_THE_GRAPH = ("neighbours_that_are_hidden", "walks_through_what_is_hidden")
 """Breaks that show only where there is a graph."""
-RARE = {walks_through_what_is_hidden: 12}
+RARE = {"walks_through_what_is_hidden": 12}
 """What to begin with for a break that few histories show."""
 
 
-def focused(trial: Trial, broken: Callable[[Bench], None]) -> Trial:
+def focused(trial: Trial, broken: str) -> Trial:
     """A trial under the settings, and in the situation, in which a break can show."""
-    trial = replace(trial, rules=BREAKS[broken], walks=broken in ON_THE_GRAPH)
+    trial = replace(trial, rules=RULES.get(broken, Rules()), walks=broken in ON_THE_GRAPH)
     if broken not in FOR_THE_LEFT:
         return trial
     asks = [replace(ask, chat=CHATS[0]) for ask in trial.asks]
     return replace(trial, asks=asks, steps=[GONE[0], *trial.steps, *GONE[1:]])
 
 
-@pytest.mark.parametrize("broken", BREAKS, ids=lambda broken: broken.__name__)
-def test_a_broken_scope_is_noticed(broken: Callable[[Bench], None]) -> None:
-    begin = RARE.get(broken, 1)
-    assert notices(broken, lambda trial: run(focused(trial, broken)), TRIALS, trials, begin=begin)
+@pytest.mark.parametrize("broken", BREAKS)
+def test_a_broken_scope_is_noticed(broken: str) -> None:
+    search = lambda trial: run(focused(trial, broken))  # noqa: E731
+    assert notices(BREAKS[broken], search, TRIALS, trials, begin=RARE.get(broken, 1))
 
 
-@pytest.mark.parametrize("broken", RARE, ids=lambda broken: broken.__name__)
-def test_what_is_whole_is_not_taken_for_broken(broken: Callable[[Bench], None]) -> None:
+@pytest.mark.parametrize("broken", RARE)
+def test_what_is_whole_is_not_taken_for_broken(broken: str) -> None:
     def whole(trial: Trial) -> None:
         run(focused(trial, broken))
 
