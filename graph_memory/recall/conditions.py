@@ -58,12 +58,6 @@ _ANY, _NONE = _asking_for(Topic(sum(Topic))), rows("none".__eq__)
 _ROWS = {topic: _asking_for(topic) for topic in Topic}
 _BY_WORDS = tuple((topic, re.compile(words, re.IGNORECASE)) for topic, words in _WORDED)
 _MAY_SAY_SO = frozenset(("dislikes", "habit", "believes", "feels", "status", "other"))
-
-
-CUE = 0.02
-"""What words of advice add to how like requests a text is, and others take."""
-AS_WELL = 0.08
-"""Likeness below the best at which another topic is meant as well."""
 _REQUESTS = (
     (
         Topic.FOOD,
@@ -142,7 +136,7 @@ def requested(text: str, likeness: Likeness | None = None) -> Topic:
     """
     is_advice, is_other = bool(_ADVICE.search(text)), bool(_NO_ADVICE.search(text))
     if likeness is not None and len(likeness) == len(EXAMPLES):
-        return _meant(likeness, CUE * (is_advice - is_other))
+        return _meant(likeness, (is_advice - is_other) * MARGIN / 2)
     topic = Topic.NONE
     if is_advice and not is_other:
         for each, words in _ASKED:
@@ -154,7 +148,7 @@ def _meant(likeness: Likeness, cue: float) -> Topic:
     if nearness(likeness, _ANY) - nearness(likeness, _NONE) + cue <= MARGIN:
         return Topic.NONE
     by_topic = {topic: nearness(likeness, _ROWS[topic]) for topic in Topic}
-    least = max(by_topic.values()) - AS_WELL
+    least = max(by_topic.values()) - 2 * MARGIN
     return Topic(sum(topic for topic, each in by_topic.items() if each >= least))
 
 

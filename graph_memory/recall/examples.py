@@ -21,8 +21,9 @@ Rows = NDArray[np.intp]
 SHARPNESS = 14.0
 """How much more the nearest examples count than the others."""
 MARGIN = 0.04
-"""How much more like requests a text has to be to be one; half as much for small talk, which
-still gets what surely answers."""
+"""How much more like requests a text has to be to be one. Half as much is what words of advice
+add, and what tells questions of the memory and small talk apart, by which more or less evidence is
+enough; twice as much below the likeliest topic of a request, others are meant as well."""
 
 _KINDS: dict[str, list[str]] = json.loads(
     Path(__file__).with_name("examples.json").read_text("utf-8")
@@ -50,6 +51,11 @@ def nearness(likeness: Likeness, some: Rows) -> float:
     return math.log(float(weights.mean())) / SHARPNESS
 
 
-def is_chatter(likeness: Likeness) -> bool:
-    """Whether a text is more like small talk than like a question of the memory."""
-    return nearness(likeness, _CHATTER) - nearness(likeness, _MEMORY) > MARGIN / 2
+def wants_memory(likeness: Likeness) -> bool | None:
+    """Whether a text is like a question of the memory, or like small talk.
+
+    Returns:
+        ``None`` if it is much more like neither.
+    """
+    more = nearness(likeness, _MEMORY) - nearness(likeness, _CHATTER)
+    return None if abs(more) <= MARGIN / 2 else more > 0

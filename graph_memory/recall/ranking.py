@@ -27,7 +27,7 @@ from ..retention import strength
 from ..text import is_chinese, normalise, significance
 from .conditions import Topic, includes_all, requested
 from .documents import Document, Kind, Numbers, Source
-from .examples import Likeness, is_chatter
+from .examples import Likeness, wants_memory
 from .index import Index
 from .lexical import index_terms, is_character, search_terms
 from .query import (
@@ -45,7 +45,6 @@ from .weights import (
     ALIKE,
     BESIDE,
     CLOSE,
-    CONVERSATION,
     COVERED,
     COVERED_BLINDLY,
     EVIDENCE,
@@ -54,7 +53,6 @@ from .weights import (
     LATELY,
     LEAST,
     LENGTH,
-    LESS,
     LONG,
     MINOR,
     SAME,
@@ -196,10 +194,9 @@ def rank(
     )
     if options.brief and is_small_talk(question.said):
         needed = (inf,) * len(needed)
-    # Of few memories none comes up by chance; and the examples may not be there for the sake
-    # of what the asker does not see.
-    elif options.brief and not named and len(visible) >= LEAST:
-        needed = _more_for_chatter(index, question, needed)
+    # The examples may not be known, for the sake of what the asker does not see.
+    elif options.brief and len(visible) >= LEAST:
+        needed = _by_meaning(index, question, needed, is_named=bool(named))
     # The last is that of the records.
     many = {n for n, part in enumerate(question.parts) if part.many} | {len(question.parts)}
     past = frozenset(n for n, part in enumerate(question.parts) if part.former)
@@ -412,17 +409,17 @@ class _Ranker:
             factor = kept = 1.0
             if isinstance(document.source, Fact):
                 kept = strength(document.source, self.context.now, self.context.rate)
-                factor = LESS + (1 - LESS) * kept
+                factor -= MINOR * (1 - kept)
                 node = document.source.subject
                 if own is not None and not is_entity(node) and node not in own:
-                    factor *= LESS
+                    factor *= 1 - MINOR
             elif isinstance(document.source, Message):
                 told = documents.telling(at, document.source.text)
-                factor = LESS + (1 - LESS) * told
+                factor -= MINOR * (1 - told)
                 if self.brief:
                     evidence[place] = evidence[place] * factor if told else BARRED
             if not self.question.parts[number].former:
-                factor *= 1.0 if newer is None else LESS
+                factor *= 1.0 if newer is None else 1 - MINOR
                 if self.brief and _is_history(document.source, self.context.now):
                     evidence[place] = BARRED
             score = float(relevance[position]) * factor
@@ -463,15 +460,23 @@ def _needed(
     return float(FEW) if is_anybodys and not question.vectors else 1.0
 
 
-def _more_for_chatter(
-    index: Index, question: Question, needed: tuple[float, ...]
+def _by_meaning(
+    index: Index, question: Question, needed: tuple[float, ...], *, is_named: bool
 ) -> tuple[float, ...]:
-    """Evidence that is needed by each question, more if it is like small talk."""
-    known = [_likeness(index, vector) for vector in question.vectors] or [None] * len(needed)
-    return tuple(
-        max(enough, FEW) if likeness is not None and is_chatter(likeness) else enough
-        for enough, likeness in zip(needed, known, strict=True)
-    )
+    """Evidence that is needed by what means a question, or is like small talk.
+
+    Whoever names somebody makes no small talk.
+    """
+
+    def enough(evidence: float, vector: Vectors) -> float:
+        likeness = _likeness(index, vector)
+        is_wanted = None if likeness is None else wants_memory(likeness)
+        if is_wanted:
+            return min(evidence, BESIDE)
+        return evidence if is_wanted is None or is_named else max(evidence, FEW)
+
+    found = tuple(map(enough, needed, question.vectors))
+    return found or needed
 
 
 def _likeness(index: Index, vector: Vectors | None) -> Likeness | None:
@@ -943,12 +948,12 @@ def fuse(lexical: Scores, close: Scores | None, foreign: NDArray[np.bool_]) -> S
 
 def lift_conversations(relevance: Scores, visible: VisibleSet) -> Scores:
     """Add to each score the mean of the best of its conversation (itself, if alone)."""
-    lifted: Scores = relevance + CONVERSATION * relevance
+    lifted: Scores = relevance + MINOR * relevance
     conversations = visible.conversations
     if len(conversations.members):
         values = relevance.take(conversations.members)
         top = conversations.best(values, FEW)
-        lift = CONVERSATION * top / np.minimum(conversations.sizes, FEW)
+        lift = MINOR * top / np.minimum(conversations.sizes, FEW)
         lifted[conversations.members] = values + conversations.of_members(lift)
     return lifted
 

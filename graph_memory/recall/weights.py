@@ -12,13 +12,10 @@ K1, B = 1.2, 0.75
 1994)."""
 WORDS = 0.4
 """Share of words in relevance; meaning has the rest."""
-CONVERSATION = 0.4
-"""Share of the mean of a conversation's best lines that each of its lines gains."""
 WEAK, MINOR, STRONG = 0.1, 0.3, 0.5
 """Strengths, as shares of the most relevance there is: of what breaks a tie, of what is beside
-the point, of what is asked for."""
-LESS = 0.7
-"""Factor for what is less likely meant: faded, replaced, another's, only asked."""
+the point, of what is asked for. The second is also what the best of a conversation lend its other
+lines, and what those lose that are less likely meant: faded, replaced, another's, only asked."""
 FEW, SEVERAL = 3, 8
 """Counts of best things that are looked at: to go on from, and to compare."""
 ALIKE, SAME = 0.6, 0.9
@@ -33,7 +30,7 @@ FAIR, NEAR = 0.55, 0.75
 """Shares of the best score that a memory of the first few needs, and one after them."""
 EVIDENCE = 0.2
 """Relevance that evidence of 1 adds, whatever the others have."""
-LENGTH, LONG = 2.0, 10
+LENGTH, LONG = 2.0, 8
 """Evidence that the longest text has by its length, and terms of one that has half of it."""
 LEAST = 200
 """Documents assumed, at least, when judging how rare a term is, or what is usual among them."""

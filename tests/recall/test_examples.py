@@ -8,7 +8,7 @@ import pytest
 from graph_memory.embedding import load
 from graph_memory.inference.ports import Embedder
 from graph_memory.recall import ranking
-from graph_memory.recall.examples import EXAMPLES, MARGIN, SMALL_TALK, is_chatter, nearness, rows
+from graph_memory.recall.examples import EXAMPLES, MARGIN, SMALL_TALK, nearness, rows, wants_memory
 from graph_memory.recall.weights import LEAST
 from graph_memory.store import Journal
 
@@ -26,8 +26,9 @@ def test_the_nearest_examples_count_most() -> None:
     likeness[chatter[0]] = 0.9
     assert 0.9 / len(chatter) < nearness(likeness, chatter) < 0.9
     assert nearness(likeness, rows("memory".__eq__)) == 0.0
-    assert is_chatter(likeness)
-    assert not is_chatter(np.full(len(EXAMPLES), MARGIN))
+    assert wants_memory(likeness) is False
+    assert wants_memory(np.roll(likeness, len(chatter))) is True
+    assert wants_memory(np.full(len(EXAMPLES), MARGIN)) is None
 
 
 def test_those_of_small_talk_come_first() -> None:
@@ -50,9 +51,10 @@ async def test_what_needs_no_memory_is_told_from_what_does(bundled: Embedder, la
     known = await bundled.questions(EXAMPLES[:SMALL_TALK])
     told = world.read(language)
     asked = [each.text for each in told.questions if each.kind not in ("joke", "nothing")]
-    for texts, least, most in ((list(told.small), 0.9, 1.0), (asked, 0.0, 0.02)):
-        found = [is_chatter(known @ vector) for vector in await bundled.questions(texts)]
-        assert least <= np.mean(found) <= most
+    for texts, right in ((list(told.small), False), (asked, True)):
+        found = [wants_memory(known @ vector) for vector in await bundled.questions(texts)]
+        assert found.count(right) >= 0.8 * len(found)
+        assert found.count(not right) <= 0.02 * len(found)
 
 
 @pytest.mark.parametrize("lines", [LEAST - 20, LEAST + 20])
@@ -66,6 +68,6 @@ async def test_small_talk_brings_up_nothing_where_much_is_remembered(
         await memory.say(HOME, ME, f"第{number}天，阳台的绿萝又长新叶了", T0 + number)
     asked = "阳台的绿萝长新叶"
     assert (await memory.ask(HOME, asked)).block
-    monkeypatch.setattr(ranking, "is_chatter", lambda _: True)
+    monkeypatch.setattr(ranking, "wants_memory", lambda _: False)
     monkeypatch.setattr(ranking, "FEW", 1_000)
     assert bool((await memory.ask(HOME, asked)).block) == (lines < LEAST)
