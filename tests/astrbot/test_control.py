@@ -81,16 +81,12 @@ def test_teaching() -> None:
         ((Word.SILENCE,), {}),
         ((Word.SILENCE,), {"enable_streaming": False}),  # Dify and the like
         ((Word.SILENCE,), {"enable_streaming": True, "graph_memory": EventState(is_whole=True)}),
-        (
-            (Word.SILENCE,),
-            {
-                "enable_streaming": False,
-                "graph_memory": EventState(is_whole=True),
-                "action_type": "live",
-            },
-        ),
+        ((Word.SILENCE,), {
+            "enable_streaming": False, "graph_memory": EventState(is_whole=True),
+            "action_type": "live",
+        }),
     ],
-)
+)  # fmt: skip
 async def test_nothing_is_taught_where_it_is_off_or_streamed(words, extras):
     event = Event(**extras)
     caller: Any = SimpleNamespace(session=HOME)

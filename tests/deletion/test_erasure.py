@@ -112,6 +112,7 @@ async def play(journal: Journal, told: list[tuple[Any, ...]]) -> None:
 def untouched(db: sqlite3.Connection) -> dict[str, list[tuple[Any, ...]]]:
     """What is stored of the chats in which who is to go never was, but for facts of them."""
     gone = IDS[GONE]
+    rows = "SELECT * FROM row WHERE session = ? AND kind != 'mention' ORDER BY kind, id"
     found: dict[str, list[tuple[Any, ...]]] = {}
     for room in ROOMS:
         if GONE in members(room):
@@ -120,14 +121,7 @@ def untouched(db: sqlite3.Connection) -> dict[str, list[tuple[Any, ...]]]:
             *db.execute("SELECT * FROM message WHERE session = ? ORDER BY id", (room.id,)),
             *db.execute("SELECT * FROM presence WHERE circle = ?", (room.circle,)),
             *db.execute("SELECT * FROM batch WHERE session = ?", (room.id,)),
-            *(
-                row
-                for row in db.execute(
-                    "SELECT * FROM row WHERE session = ? AND kind != 'mention' ORDER BY kind, id",
-                    (room.id,),
-                )
-                if gone not in json.dumps(row)
-            ),
+            *(row for row in db.execute(rows, (room.id,)) if gone not in json.dumps(row)),
         ]
     return found
 

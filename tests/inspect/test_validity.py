@@ -39,17 +39,12 @@ def told(at: float, *facts: Fact) -> dict[str, Standing]:
         (T0 + 30, {"张三住在北京": "true", "张三集邮": "true", "张三去云南旅行": "over"}),
         # 上海 began to be true, but nobody knew.
         (T0 + 60, {"张三住在北京": "true", "张三集邮": "archived", "张三去云南旅行": "over"}),
-        (
-            T0 + 100,
-            {
-                "张三住在北京": "replaced",
-                "张三搬到了上海": "true",
-                "张三集邮": "archived",
-                "张三去云南旅行": "over",
-            },
-        ),
+        (T0 + 100, {
+            "张三住在北京": "replaced", "张三搬到了上海": "true", "张三集邮": "archived",
+            "张三去云南旅行": "over",
+        }),
     ],
-)
+)  # fmt: skip
 def test_what_was_known_and_true(at: float, wanted: dict[str, str]) -> None:
     assert told(at) == wanted
 

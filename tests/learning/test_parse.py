@@ -89,22 +89,13 @@ def test_a_truncated_answer_keeps_what_was_complete():
 
 
 def test_bad_items_are_dropped_and_good_ones_stay():
-    extraction = parse(
-        Answer(
-            "",
-            {
-                "worth": "是",
-                "entities": ["豆豆", {"id": 3, "name": "北京", "type": "城市"}, {"name": ""}, None],
-                "facts": [
-                    "张三喜欢猫",
-                    {"subject": "U1"},
-                    {"subject": "U1", "statement": ["张三喜欢猫"], "predicate": "LOVES",
-                     "importance": "9", "evidence": ["1", 2.0, True, -3, None, "U2 说 4"],
-                     "past": "false"},
-                ],
-            },
-        )
-    )  # fmt: skip
+    odd = {
+        "subject": "U1", "statement": ["张三喜欢猫"], "predicate": "LOVES", "importance": "9",
+        "evidence": ["1", 2.0, True, -3, None, "U2 说 4"], "past": "false",
+    }  # fmt: skip
+    nodes = ["豆豆", {"id": 3, "name": "北京", "type": "城市"}, {"name": ""}, None]
+    facts = ["张三喜欢猫", {"subject": "U1"}, odd]
+    extraction = parse(Answer("", {"worth": "是", "entities": nodes, "facts": facts}))
     assert extraction.worth
     (entity,) = extraction.entities
     assert (entity.id, entity.name, entity.type) == ("3", "北京", EntityType.TOPIC)

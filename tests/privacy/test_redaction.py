@@ -19,22 +19,16 @@ SECRETS = [
         for line in LINES
         if "⟦" in line
     ),
-    (f"我的 key 是 {KEY}，别外传", KEY),
-    (f"export DEEPSEEK={KEY.replace('proj-', '')}", KEY.replace("proj-", "")),
-    ("token: " + "ghp_" + "A1b2C3d4" * 4 + "E5f6", "ghp_" + "A1b2C3d4" * 4 + "E5f6"),
-    ("aws " + "AKIA" + "IOSFODNN7EXAMPLE", "AKIA" + "IOSFODNN7EXAMPLE"),
-    ("bot 1234567890:" + "AAE" + "x9" * 16, "1234567890:" + "AAE" + "x9" * 16),
-    ("密码是\nabc12345", "abc12345"),
-    ("github" + "_pat_" + "11ABCDEFG0" * 3, "github" + "_pat_" + "11ABCDEFG0" * 3),
-    ("hf" + "_" + "AbCdEfGhIj" * 3, "hf" + "_" + "AbCdEfGhIj" * 3),
-    ("sess" + "-" + "AbCdEfGh12" * 3, "sess" + "-" + "AbCdEfGh12" * 3),
-    (f"api_key={HEX}", HEX),
-    (f"我的key是 {HEX}", HEX),
-    (f"token是 {HEX[:22]}", HEX[:22]),
-    (f"密钥：{HEX}", HEX),
-    (f"client secret: {HEX[:24]}", HEX[:24]),
-    (f'"token": "{HEX[:30]}"', HEX[:30]),
-]
+    *((text.replace("…", key), key) for text, key in (
+        ("我的 key 是 …，别外传", KEY), ("export DEEPSEEK=…", KEY.replace("proj-", "")),
+        ("token: …", "ghp_" + "A1b2C3d4" * 4 + "E5f6"), ("aws …", "AKIA" + "IOSFODNN7EXAMPLE"),
+        ("bot …", "1234567890:" + "AAE" + "x9" * 16), ("密码是\n…", "abc12345"),
+        ("…", "github" + "_pat_" + "11ABCDEFG0" * 3), ("…", "hf" + "_" + "AbCdEfGhIj" * 3),
+        ("…", "sess" + "-" + "AbCdEfGh12" * 3), ("api_key=…", HEX), ("我的key是 …", HEX),
+        ("token是 …", HEX[:22]), ("密钥：…", HEX), ("client secret: …", HEX[:24]),
+        ('"token": "…"', HEX[:30]),
+    )),
+]  # fmt: skip
 PLAIN = [line for line in LINES if "⟦" not in line]
 
 

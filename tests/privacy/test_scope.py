@@ -22,6 +22,7 @@ from graph_memory.privacy.scope import (
 from ..makers import LI, ZHANG, entity, fact, group, private, user
 
 KNOWS, REST = Layer.KNOWS, Layer.SESSION
+TO_RUO = asker_of(private("zhang", "ruo"), ZHANG)
 
 
 def rank(
@@ -73,15 +74,9 @@ def test_group_is_its_own_audience_whoever_is_in_it_now():
     ("told", "asks", "policy", "seen"),
     [
         (private("zhang"), asker_of(private("zhang"), ZHANG), Policy(), True),
-        (private("zhang"), asker_of(private("zhang", "ruo"), ZHANG), Policy(), False),
-        (
-            private("zhang"), asker_of(private("zhang", "ruo"), ZHANG),
-            Policy(cross_persona=True), False,
-        ),
-        (
-            private("zhang"), asker_of(private("zhang", "ruo"), ZHANG),
-            Policy(Sharing.SHARED), True,
-        ),
+        (private("zhang"), TO_RUO, Policy(), False),
+        (private("zhang"), TO_RUO, Policy(cross_persona=True), False),
+        (private("zhang"), TO_RUO, Policy(Sharing.SHARED), True),
         (private("zhang"), asker_of(private("li"), LI), Policy(participants_only=False), False),
         (private("zhang"), asker_of(group("1"), ZHANG), Policy(participants_only=False), False),
         (group("1"), asker_of(group("1"), ZHANG), Policy(), False),

@@ -101,24 +101,13 @@ class Director:
         if is_entity(subject) and not is_entity(object):
             object = THINGS[step.object]
         own = [message.id for message in self.said if message.session == chat.id]
+        earlier = {self.facts[n % len(self.facts)] for n in step.supersedes} if self.facts else ()
         made = makers.fact(
-            chat,
-            subject,
-            object,
-            step.text,
-            id=f"f:{len(self.facts)}",
-            at=max(T0, self.at - step.ago),
-            predicate=step.predicate,
-            speaker=chat.owner or PEOPLE[step.speaker],
-            supersedes=tuple(
-                sorted({self.facts[n % len(self.facts)] for n in step.supersedes})
-                if self.facts
-                else ()
-            ),
+            chat, subject, object, step.text, id=f"f:{len(self.facts)}", predicate=step.predicate,
+            at=max(T0, self.at - step.ago), speaker=chat.owner or PEOPLE[step.speaker],
+            supersedes=tuple(sorted(earlier)), pinned=step.pinned, importance=step.importance,
             evidence=tuple(own[-step.cites :]) if step.cites else (),
-            pinned=step.pinned,
-            importance=step.importance,
-        )
+        )  # fmt: skip
         self.facts.append(made.id)
         await self._put(chat, *(node_row(node) for node in (subject, object)), made)
 

@@ -54,19 +54,13 @@ def run(
 ) -> None:
     """Play both versions of a history and compare; raises ``AssertionError``."""
     askers = [(frozenset((ask.user,)), ask.chat.is_group) for ask in trial.asks]
-    asyncio.run(
-        _run(
-            trial,
-            [
-                hide
-                for hide in hidden
-                if not (restores and hide.kind in RESTORED)
-                if not any(hide.is_known_to(accounts, is_group=there) for accounts, there in askers)
-            ],
-            restores,
-            compare,
-        )
-    )
+    hidden = [
+        hide
+        for hide in hidden
+        if not (restores and hide.kind in RESTORED)
+        if not any(hide.is_known_to(accounts, is_group=there) for accounts, there in askers)
+    ]
+    asyncio.run(_run(trial, hidden, restores, compare))
 
 
 async def _run(

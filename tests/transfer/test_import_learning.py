@@ -19,22 +19,14 @@ DAY = 86_400.0
 
 
 async def test_what_was_imported_is_learned_if_asked(tmp_path: Path) -> None:
-    path = put(
-        tmp_path / "x.jsonl",
-        lines(
-            *(
-                {
-                    "time": T0 - DAY * n + second,
-                    "sender": "1",
-                    "name": "小红",
-                    "text": f"第{n}天我在学大提琴",
-                }
-                for n in range(1, 4)
-                for second in range(FEW)
-            ),
-            {"time": T0 - DAY, "sender": "?", "text": "谁说的", "group": "9"},
-        ),
-    )
+    her = {"sender": "1", "name": "小红"}
+    said_by_her = [
+        {"time": T0 - DAY * n + second, "text": f"第{n}天我在学大提琴"} | her
+        for n in range(1, 4)
+        for second in range(FEW)
+    ]
+    other = {"time": T0 - DAY, "sender": "?", "text": "谁说的", "group": "9"}
+    path = put(tmp_path / "x.jsonl", lines(*said_by_her, other))
     model = ScriptedModel(
         lambda _: answer(said("我", "likes", "大提琴", f"小红喜欢大提琴（{len(model.calls)}）", 1)),
         cost=(400, 100),

@@ -516,21 +516,14 @@ async def test_graphmemory_goes_where_the_owner_says(journal: Journal, tmp_path:
 
 
 def qq(number: int, uin: str, text: str, **more: Any) -> dict[str, Any]:
+    told = {"reply": {"content": "引用的话"}, "text": {"text": text}, "image": {"filename": "a"}}
+    parts = [{"type": type, "data": data} for type, data in told.items()]
     return {
-        "id": str(number),
-        "timestamp": int((T0 + number) * 1000),
+        "id": str(number), "timestamp": int((T0 + number) * 1000),
         "sender": {"uid": f"u_{uin}", "uin": uin, "name": f"名{uin}", "groupCard": f"卡{uin}"},
-        "content": {
-            "text": f"[图片]{text}",
-            "elements": [
-                {"type": "reply", "data": {"content": "引用的话"}},
-                {"type": "text", "data": {"text": text}},
-                {"type": "image", "data": {"filename": "a.jpg"}},
-            ],
-        },
-        "recalled": False,
-        "system": False,
-    } | more
+        "content": {"text": f"[图片]{text}", "elements": parts},
+        "recalled": False, "system": False,
+    } | more  # fmt: skip
 
 
 def qq_file(info: dict[str, Any], *messages: dict[str, Any]) -> str:

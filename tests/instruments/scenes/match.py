@@ -22,15 +22,9 @@ NOBODY = (
 """Nothing in the memory is ever called this."""
 LABEL = re.compile(r"[ue]\d{1,3}")
 """Nor this, unless somebody said it (the band U2)."""
-OUTDATED = tuple(
-    word
-    for words in (ZH, EN)
-    for word in (
-        words["replaced"],
-        max(words["until"].format(date="|").split("|"), key=len),
-        words["formerly"],
-        words["settled"],
-    )
+OUTDATED = (
+    *(words[name] for words in (ZH, EN) for name in ("replaced", "formerly", "settled")),
+    *(max(words["until"].format(date="|").split("|"), key=len) for words in (ZH, EN)),
 )
 
 
