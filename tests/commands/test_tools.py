@@ -17,18 +17,14 @@ from graph_memory.retention import DAY
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 
-from ..makers import T0, entity, fact, group, name, private, put, user
+from ..makers import T0, entity, fact, name, private, put, user
 from ..sources import ROOT
+from . import CLUB, HOME, LI, ZHANG, admin, li_in_club, zhang, zhang_in_club
 
-ZHANG, LI, WANG = user("zhang"), user("li"), user("wang")
-HOME, CLUB = private("zhang"), group("读书会")
+WANG = user("wang")
 CLIMBING, PEANUTS, TEA, CAT = entity("爬山"), entity("花生"), entity("龙井"), entity("豆豆")
 
-zhang = Turn(HOME, ZHANG, "张三")
-zhang_in_club = Turn(CLUB, ZHANG, "张三")
-li_in_club = Turn(CLUB, LI, "李四")
-admin_in_club = Turn(CLUB, user("boss"), "老板", is_admin=True)
-
+admin_in_club = replace(admin, session=CLUB)
 SECRET = fact(HOME, ZHANG, PEANUTS, "张三对花生过敏", predicate="allergic_to")
 HOBBY = fact(CLUB, ZHANG, CLIMBING, "张三喜欢爬山")
 HIKERS = fact(CLUB, WANG, CLIMBING, "王五每周末去爬山", at=T0 - 40 * DAY)

@@ -4,7 +4,6 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator
 from hashlib import blake2b
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -60,13 +59,6 @@ class Counting:
 
     async def close(self) -> None:
         self.closed = True
-
-
-@pytest.fixture
-async def journal(tmp_path: Path) -> AsyncIterator[Journal]:
-    opened = await Journal.open(tmp_path / "journal.sqlite3")
-    yield opened
-    await opened.close()
 
 
 @pytest.fixture

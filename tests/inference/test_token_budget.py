@@ -19,16 +19,12 @@ from graph_memory.settings import Settings
 from graph_memory.store import Journal
 from graph_memory.text import tokens
 
-from ..makers import CHINA, T0, Clock, broken_off, private, user
+from ..makers import CHINA, HERS, HOME, LI, T0, ZHANG, Clock, admin, broken_off, zhang
 from ..scripted import ScriptedModel, answer, said
 
 HOUR, DAY = 3_600.0, 86_400.0
 MIDNIGHT = T0 + 6_400.0
 """The one that follows T0 (22:13) in China."""
-ZHANG, HOME = user("zhang"), private("zhang")
-LI, AWAY = user("li"), private("li")
-zhang = Turn(HOME, ZHANG, "张三")
-admin = Turn(private("boss"), user("boss"), "老板", is_admin=True)
 TOOL = ToolSchema("save", "", {"type": "object"})
 CATS = answer(said("U1", "likes", "猫", "张三喜欢猫", 1))
 
@@ -201,15 +197,15 @@ async def test_nobody_uses_up_the_day_for_all_others(tmp_path: Path, clock: Cloc
     model = ScriptedModel()
     service = await opened(tmp_path, clock, model, 10_000)
     learning, commands = service.learning, Commands(service)
-    for session, account in ((HOME, ZHANG), (AWAY, LI)):
+    for session, account in ((HOME, ZHANG), (HERS, LI)):
         await learning.hear(Turn(session, account, account, "你好"))
     half = Answer("", tokens_in=5_000)  # half of the day, for one of two people
     service.spending.charge({ZHANG: 9}, "", half)
     async with asyncio.timeout(5):
         (kept,) = await learning.remember(Turn(HOME, ZHANG, "张三", "我对花生过敏"))
-        await learning.remember(Turn(AWAY, LI, "李四", "我对花生过敏"))
+        await learning.remember(Turn(HERS, LI, "李四", "我对花生过敏"))
     assert kept.statement == "张三：我对花生过敏", "as it was said, without the model"
-    assert [call.where for call in model.calls] == [AWAY.umo], "the others go on"
+    assert [call.where for call in model.calls] == [HERS.umo], "the others go on"
     (waiting,) = await service.journal.queue()
     assert (waiting.session, waiting.state, waiting.attempts) == (HOME.id, "waiting", 0)
     assert "1 批等到零点再学" in await commands.status(admin)
