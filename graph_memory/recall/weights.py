@@ -20,7 +20,7 @@ FEW, SEVERAL = 3, 8
 """Counts of best things that are looked at: to go on from, and to compare."""
 ALIKE, SAME = 0.6, 0.9
 """Likeness, as cosine or share of common terms, from which two texts are alike, say the same."""
-CLOSE = 0.16
+CLOSE = 0.15
 """Cosine above the model's floor that is enough evidence by itself."""
 COVERED, COVERED_BLINDLY = 0.24, 0.088
 """Share of the question's words that is, with and without vectors."""
