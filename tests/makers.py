@@ -150,13 +150,6 @@ async def undo(journal: Journal, number: int, actor: str) -> Change | None:
     )
 
 
-async def until(is_so: Callable[[], object], seconds: float = 30.0) -> None:
-    """Wait until something is so; a ``TimeoutError`` if it is not in time."""
-    async with asyncio.timeout(seconds):
-        while not is_so():
-            await asyncio.sleep(0.005)
-
-
 class Clock:
     """The time, which tests set."""
 

@@ -16,8 +16,9 @@ from graph_memory.model import Message, Turn
 from graph_memory.settings import Settings
 from graph_memory.store import journal as store_journal
 from graph_memory.store.outbox import Heard
-from tests.makers import CHINA, holding, until
+from tests.makers import CHINA, holding
 from tests.postgres import Postgres
+from tests.waiting import until
 from tests.world import CLUB, HOME, LI, ZHANG, World, li_in_club, living, zhang, zhang_in_club
 
 pytestmark = pytest.mark.server

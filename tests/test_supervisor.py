@@ -9,7 +9,7 @@ import pytest
 from graph_memory.errors import ClosedError, StorageError
 from graph_memory.supervisor import NEVER, LogOnce, Supervisor
 
-from .makers import until
+from .waiting import until
 
 
 class Job:

@@ -16,8 +16,9 @@ import pytest
 
 from graph_memory.astrbot import Runtime, runtime
 from tests.disks import small_disk
-from tests.makers import message, private, until
+from tests.makers import message, private
 from tests.sources import ROOT
+from tests.waiting import until
 
 SETTINGS = {
     "webui_port": 0,

@@ -186,7 +186,7 @@ MOVED = """async () => {
 
 OPENED = """() => new Promise((done) => {
   const look = () => {
-    if ("ready" in document.getElementById("graph").dataset) done(performance.now());
+    if ("ready" in (document.getElementById("graph")?.dataset ?? {})) done(performance.now());
     else requestAnimationFrame(look);
   };
   look();

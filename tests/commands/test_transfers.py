@@ -13,7 +13,8 @@ from graph_memory.commands.transfers import EXPORT_PAUSE, ImportEnvironment, Tra
 from graph_memory.model import Turn, asker_of
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
-from tests.makers import T0, group, private, until, user
+from tests.makers import T0, group, private, user
+from tests.waiting import until
 
 HERS = private("1")
 RED = Turn(HERS, user("1"), "小红")

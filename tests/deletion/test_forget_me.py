@@ -28,8 +28,9 @@ from graph_memory.store import Draft
 from graph_memory.store.schema import FOLDED
 
 from ..disks import small_disk
-from ..makers import T0, entity, fact, group, holding, name, private, put, undo_last, until, user
+from ..makers import T0, entity, fact, group, holding, name, private, put, undo_last, user
 from ..scripted import Call, HashEmbedder, ScriptedModel, answer, said, thing
+from ..waiting import until
 
 pytestmark = pytest.mark.slow
 

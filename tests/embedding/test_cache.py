@@ -14,7 +14,7 @@ from graph_memory.inference.breaker import Breaker, BreakerState
 from graph_memory.inference.ports import Vectors
 from graph_memory.store import Journal
 
-from ..makers import until
+from ..waiting import until
 
 
 class Counting:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from graph_memory.embedding.local_models import ThreadedEmbedder
 from graph_memory.errors import ClosedError, EmbeddingError
 
-from ..makers import until
+from ..waiting import until
 
 
 class SlowModel:

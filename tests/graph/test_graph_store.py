@@ -16,7 +16,8 @@ from graph_memory.graph import GraphNode, GraphQueries, GraphState, GraphStore, 
 from graph_memory.graph.database import Database
 from graph_memory.model import User
 from graph_memory.store import Journal
-from tests.makers import T0, fact, name, until, user
+from tests.makers import T0, fact, name, user
+from tests.waiting import until
 
 from .support import CHAT, DOCKER, GROUP, LI, YOGA, ZHANG, differences, held, opened, put, world
 

@@ -17,7 +17,8 @@ from graph_memory.maintenance.backup import JOURNAL, surplus
 from graph_memory.retention import DAY
 from graph_memory.store import Journal, copies
 
-from ..makers import HOME, T0, ZHANG, Clock, context, entity, fact, message, put, until
+from ..makers import HOME, T0, ZHANG, Clock, context, entity, fact, message, put
+from ..waiting import until
 
 
 def make(directory: Path, journal: Journal, clock: Callable[[], float]) -> Backups:

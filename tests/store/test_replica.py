@@ -20,8 +20,9 @@ from graph_memory.store import postgres as postgres_tables
 from graph_memory.store.postgres import Item
 from graph_memory.store.replica import Replica
 from graph_memory.text import text_hash
-from tests.makers import CLUB, HOME, T0, ZHANG, claim_all, fact, holding, until
+from tests.makers import CLUB, HOME, T0, ZHANG, claim_all, fact, holding
 from tests.postgres import Postgres, content
+from tests.waiting import until
 
 pytestmark = pytest.mark.server
 

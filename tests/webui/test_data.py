@@ -17,7 +17,7 @@ from graph_memory.transfer.transfer_service import Undone
 from webui.guard import MAX_BODY
 from webui.pages.data import Importing, importer_of
 
-from ..makers import until
+from ..waiting import until
 from .browsing import OURS, press, see, send
 from .conftest import KEY, application, client, opened
 from .markup import Markup

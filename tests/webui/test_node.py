@@ -7,7 +7,8 @@ import pytest
 
 from graph_memory.model import Participation, User
 
-from ..makers import T0, group, name, put, until, user
+from ..makers import T0, group, name, put, user
+from ..waiting import until
 from .browsing import press, see
 from .conftest import application, entered, opened
 from .story import HONG, LI, ZHANG

@@ -19,7 +19,7 @@ from graph_memory.errors import SettingError
 from webui import server as server_module
 from webui.server import MAX_CONNECTIONS, MAX_FROM_ONE, WebServer
 
-from ..makers import until
+from ..waiting import until
 
 
 async def hello(scope: Any, receive: Any, send: Any) -> None:
