@@ -1,5 +1,6 @@
 """What ``./dev test`` counts and concludes."""
 
+import re
 import sys
 from pathlib import Path
 
@@ -87,3 +88,11 @@ def test_a_failure_that_does_not_come_again_is_named(tmp_path, monkeypatch, pass
         assert "test_it[0]" in str(outcome)
     else:
         assert outcome == Outcome(1, failing, 0, ok=False)
+
+
+def test_what_an_older_python_runs_imports_nothing_that_needs_a_newer_one() -> None:
+    texts = [path.read_text("utf-8") for path in (suite.TESTS / "embedding").glob("*.py")]
+    found = {
+        name for text in texts for name in re.findall(r"(?m)^from (?:\.\.|tests\.)(\w+)", text)
+    }
+    assert found == {"waiting"}
