@@ -38,6 +38,8 @@ FEW, FEW_IN_GROUP, PATIENCE = 8, 24, 36
 """Fewer messages wait so many times as long (three hours by default), and are learned with what
 follows: a call costs as much for one message as for twenty, and what was said is recalled word
 for word meanwhile. The first of a Session do not: who tries the memory wants to see it learn."""
+_WORTH_A_CALL = (FEW, FEW_IN_GROUP)
+"""How many messages are, by whether they are of a group."""
 _REMEMBER = re.compile(
     r"\s*(?:@\S+\s+)?(?:"
     r"(?:请|帮我|麻烦你?|你要|你?一定要|给我)*"
@@ -182,8 +184,7 @@ class Buffers:
         seen = list(buffer.seen.items())
         noticed, at = seen[-1][1]
         # The second says how long at most, should the clock be set back meanwhile.
-        few = FEW_IN_GROUP if is_group else FEW
-        is_small = session in self._begun and len(seen) < min(few, size)
+        is_small = session in self._begun and len(seen) < min(_WORTH_A_CALL[is_group], size)
         silence = settings.buffer_timeout * (PATIENCE if is_small else 1)
         idle = silence + min(at - now, noticed - clock)
         idle = max(idle, noticed + self._grace - clock)
@@ -290,7 +291,7 @@ def batch_size(
     """
     taken = spent = 0
     for _, run in _runs(last, waiting, zone):
-        if taken >= (FEW_IN_GROUP if session.is_group else FEW):
+        if taken >= _WORTH_A_CALL[session.is_group]:
             break
         for message in run:
             spent += tokens(message.text)

@@ -54,7 +54,7 @@ def _asking_for(topics: Topic) -> Rows:
     return rows(lambda kind: not names.isdisjoint(kind.split()))
 
 
-_ANY, _NONE = _asking_for(Topic(sum(Topic))), rows("none".__eq__)
+_ANY, _NONE = _asking_for(Topic(sum(Topic))), rows(lambda kind: kind == "none")
 _ROWS = {topic: _asking_for(topic) for topic in Topic}
 _BY_WORDS = tuple((topic, re.compile(words, re.IGNORECASE)) for topic, words in _WORDED)
 _MAY_SAY_SO = frozenset(("dislikes", "habit", "believes", "feels", "status", "other"))

@@ -38,7 +38,7 @@ def rows(is_meant: Callable[[str], bool]) -> Rows:
     return np.flatnonzero([is_meant(kind) for kind, texts in _KINDS.items() for _ in texts])
 
 
-_CHATTER, _MEMORY = rows("chatter".__eq__), rows("memory".__eq__)
+_CHATTER, _MEMORY = rows(lambda kind: kind == "chatter"), rows(lambda kind: kind == "memory")
 
 
 def nearness(likeness: Likeness, some: Rows) -> float:

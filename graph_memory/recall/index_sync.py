@@ -141,7 +141,7 @@ class IndexSync:
         """Wait until the index reflects the journal and all that can be embedded is.
 
         Args:
-            examples: Whether to wait for those of messages, too.
+            examples: Whether to wait for the vectors of ``EXAMPLES``, too.
         """
         await self._following.idle()
         self._hurried += 1

@@ -194,7 +194,7 @@ def rank(
     )
     if options.brief and is_small_talk(question.said):
         needed = (inf,) * len(needed)
-    # The examples may not be known, for the sake of what the asker does not see.
+    # Of fewer, whether the examples are known may depend on what the asker does not see.
     elif options.brief and len(visible) >= LEAST:
         needed = _by_meaning(index, question, needed, is_named=bool(named))
     # The last is that of the records.
@@ -942,8 +942,10 @@ def fuse(lexical: Scores, close: Scores | None, foreign: NDArray[np.bool_]) -> S
     if high > low:
         by_meaning /= high - low
     np.maximum(by_words, by_meaning, out=by_words, where=foreign)
-    relevance: Scores = WORDS * by_words + (1 - WORDS) * by_meaning
-    return relevance
+    by_words *= WORDS
+    by_meaning *= 1 - WORDS
+    by_words += by_meaning
+    return by_words
 
 
 def lift_conversations(relevance: Scores, visible: VisibleSet) -> Scores:
