@@ -44,11 +44,11 @@ BEFORE_CORE = 70
 Reply = AsyncIterator[MessageEventResult]
 
 
-async def serve(memory: Any, access: Any, settings: Any, *more: Any) -> host.Web:
+async def serve(memory: Any, access: Any, settings: Any, *more: Any) -> Any:
     """Start the web UI of a memory, for who has access."""
     webui = importlib.import_module(".webui", __package__)  # not before somebody wants it
     app = webui.LateApp(memory, access, settings, *more)
-    web: host.Web = webui.WebServer(app, webui.DashboardDoor(app))
+    web = webui.WebServer(app, webui.DashboardDoor(app))
     await web.start(settings.webui_port, settings.webui_host)
     return web
 

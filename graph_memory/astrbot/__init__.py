@@ -24,5 +24,4 @@ from .runtime import APART as APART
 from .runtime import Hook as Hook
 from .runtime import Runtime as Runtime
 from .runtime import Tune as Tune
-from .runtime import Web as Web
 from .speech import speech as speech

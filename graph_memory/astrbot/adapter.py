@@ -328,10 +328,7 @@ class Host:
             if request.prompt:
                 request.prompt = f"{request.prompt}\n\n{block}"
             return
-        part = TextPart(text=block)
-        if hasattr(part, "mark_as_temp"):
-            part = part.mark_as_temp()
-        request.extra_user_content_parts.append(part)
+        request.extra_user_content_parts.append(TextPart(text=block).mark_as_temp())
 
     def offer_tools(self, request: Any) -> None:
         """Add the other tools to a request in which AstrBot offers the first.

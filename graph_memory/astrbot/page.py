@@ -44,25 +44,25 @@ def register(runtime: Runtime, context: Any) -> None:
 
     async def passed(*_: Any, **__: Any) -> Any:
         asked = await request.json()
-        if runtime.door is None or not isinstance(asked, dict):
+        if runtime.web is None or not isinstance(asked, dict):
             return json_response({"status": 503, "text": ""})
-        return json_response(await runtime.door.ask(asked))
+        return json_response(await runtime.web.door.ask(asked))
 
     async def taken(proof: str = "", **_: Any) -> Any:
         sent = (await request.files()).get("file")
-        if runtime.door is None or sent is None:
+        if runtime.web is None or sent is None:
             return json_response({"status": 503, "text": ""})
-        return json_response(await runtime.door.take(sent.filename or "", proof, _read(sent)))
+        name, body = sent.filename or "", _read(sent)
+        return json_response(await runtime.web.door.take(name, proof, body))
 
     async def given(name: str = "", **_: Any) -> Any:
-        door = runtime.door
-        return json_response({}, status_code=503) if door is None else door.give(name)
+        web = runtime.web
+        return json_response({}, status_code=503) if web is None else web.door.give(name)
 
-    if hasattr(context, "register_web_api"):
-        context.register_web_api(TAKEN, taken, ["POST"], "GraphMemory: a file for an import")
-        context.register_web_api(GIVEN, given, ["GET"], "GraphMemory: an export")
-        context.register_web_api(PASSED, passed, ["POST"], "GraphMemory: its memory page")
-        context.register_web_api(ROUTE, answer, ["GET"], "GraphMemory: where its memory page is")
+    context.register_web_api(TAKEN, taken, ["POST"], "GraphMemory: a file for an import")
+    context.register_web_api(GIVEN, given, ["GET"], "GraphMemory: an export")
+    context.register_web_api(PASSED, passed, ["POST"], "GraphMemory: its memory page")
+    context.register_web_api(ROUTE, answer, ["GET"], "GraphMemory: where its memory page is")
 
 
 async def _read(sent: Any) -> AsyncIterator[bytes]:

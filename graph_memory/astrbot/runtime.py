@@ -8,14 +8,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain, repeat
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from astrbot.api.message_components import File, Plain
-from starlette.responses import Response
 
 from ..access import Access
 from ..commands.backup_commands import BackupCommands
@@ -43,6 +42,9 @@ from .log import LogBridge
 from .page import address, register
 from .persona_commands import UNSET, PersonaCommands
 from .providers import AstrBotVoice, ProviderModel, ProviderReranker, load_embedder, wrong_choices
+
+if TYPE_CHECKING:  # not loaded before somebody wants it
+    from webui import WebServer
 
 logger = logging.getLogger("graph_memory.plugin")
 
@@ -78,29 +80,6 @@ APART = (
 """Commands that need AstrBot, or no memory: the runtime's own methods answer them."""
 
 
-class Door(Protocol):
-    """Answers what AstrBot's dashboard asks for its owner."""
-
-    async def ask(self, asked: dict[str, Any]) -> dict[str, Any]: ...
-
-    async def take(self, name: str, proof: str, body: AsyncIterator[bytes]) -> dict[str, Any]: ...
-
-    def give(self, name: str) -> Response: ...
-
-
-class Web(Protocol):
-    """Server of the web UI."""
-
-    port: int
-
-    async def start(self, port: int, host: str) -> None: ...
-
-    async def stop(self) -> None: ...
-
-    @property
-    def door(self) -> Door: ...
-
-
 Ask = Callable[[Commands, Turn], Awaitable[str]]
 """A command, given who speaks: what it answers."""
 Hook = Callable[..., Coroutine[Any, Any, None]]
@@ -109,7 +88,7 @@ Tune = Callable[[Mapping[str, Any]], Awaitable[None]]
 """Keeps some settings and goes by them from now on."""
 Reopen = Callable[[], None]
 """Closes the memory and opens it again, with its web UI, a moment later."""
-Serve = Callable[[MemoryService, Access, Settings, Tune | None, Reopen], Awaitable[Web]]
+Serve = Callable[[MemoryService, Access, Settings, Tune | None, Reopen], Awaitable["WebServer"]]
 """Serves the web UI of a memory; settings can be changed if AstrBot keeps them."""
 
 
@@ -139,7 +118,7 @@ class Runtime:
         self.commands: Commands | None = None
         self._directory = directory
         self._serve = serve
-        self._web: Web | None = None
+        self.web: WebServer | None = None
         self._opening = Supervisor("gm-open", self._try_once, logger, "the memory stays closed")
         self._checking = Supervisor(
             "gm-choices", self._check_choices, logger, "the settings are not checked"
@@ -148,7 +127,6 @@ class Runtime:
         self._pauses: Iterator[float] = iter(())
         self.page = ""
         """Where the web UI is; empty while it is not served."""
-        self.door: Door | None = None
         self.problem = ""
         """Why the memory is not open; empty while it is."""
         self._log = LogOnce(logger, logging.ERROR, again_after=REPEAT_AFTER)
@@ -198,7 +176,7 @@ class Runtime:
 
     async def _close(self) -> None:
         memory, self.memory, self.commands = self.memory, None, None
-        web, self._web, self.page, self.door = self._web, None, "", None
+        web, self.web, self.page = self.web, None, ""
         await self._checking.close()
         await self._opening.close()
         try:
@@ -238,7 +216,7 @@ class Runtime:
         self.host.accounts = memory.identities.accounts
         self.host.ours = memory.instances.accounts
         for problem in self._wrong:
-            memory.problems[problem.name] = explain(self.settings.language, problem)
+            memory.problems[problem.name] = self._told(problem)
         self._load_embedder()
         self._checking.start()
         memory.companion.proactive.start(
@@ -273,18 +251,17 @@ class Runtime:
         try:
             access = await memory.access()
             tune = self._tune if hasattr(self._config, "save_config") else None
-            self._web = await self._serve(memory, access, self.settings, tune, self.reopen)
+            self.web = await self._serve(memory, access, self.settings, tune, self.reopen)
         except Exception as error:
             where = f"{self.settings.webui_host}:{self.settings.webui_port}"
             wrong = GraphMemoryError(brief(error)).told("webui", where=where)
-            memory.problems["webui"] = explain(self.settings.language, wrong)
+            memory.problems["webui"] = self._told(wrong)
             self._log.report("no web UI", error)
             if access and access.new_key:  # which is kept nowhere
                 logger.warning("key of the memory page, shown only now: %s", access.new_key)
             return
-        self.door = self._web.door
         self.page = self.settings.webui_public_url or address(
-            self.settings.webui_host, self._web.port
+            self.settings.webui_host, self.web.port
         )
         if self.commands:
             self.commands.web, self.commands.access = self.page, access
@@ -368,7 +345,7 @@ class Runtime:
         self._log.report(where, error, key=f"{where} {type(error).__name__}")
         if self.memory:
             wrong = GraphMemoryError(f"{where}: {brief(error)}").told("hook")
-            self.memory.problems[where] = explain(self.settings.language, wrong)
+            self.memory.problems[where] = self._told(wrong)
 
     async def ask(self, event: Any, ask: Ask, text: str | None = None) -> str:
         """What a command says, or why it cannot.
@@ -378,8 +355,7 @@ class Runtime:
         """
         language, commands = self.settings.language, self.commands
         if commands is None:
-            key = "away_admin" if event.is_admin() and event.is_private_chat() else "away"
-            return say(language, key, reason=self.problem)
+            return say(language, "away_admin" if _is_owner(event) else "away", reason=self.problem)
 
         async def answer() -> str:
             turn = await self.host.turn(event, text=text)
@@ -452,15 +428,15 @@ class Runtime:
 
     def mistyped(self, event: Any) -> str:
         """What is said to a command that there is not."""
-        language, is_owner = self.settings.language, event.is_admin() and event.is_private_chat()
-        usage = help_text(language, self.settings.companion, admin=is_owner)
+        language = self.settings.language
+        usage = help_text(language, self.settings.companion, admin=_is_owner(event))
         group, given, known = event.get_extra("graph_memory_mistyped")
         return unknown(language, group, given, known, usage)
 
     async def restore(self, event: Any, text: str) -> str:
         """List backups, preview one or put it in place; also while the memory is closed."""
         language = self.settings.language
-        if not (event.is_admin() and event.is_private_chat()):
+        if not _is_owner(event):
             return say(language, "restore_private")
         try:
             restores = BackupCommands(self._directory(), language, self.host.zone)
@@ -476,6 +452,10 @@ class Runtime:
 
     async def _use(self, event: Any, tool: str, given: Mapping[str, Any]) -> str:
         return await self.ask(event, lambda commands, turn: Tools(commands).use(turn, tool, given))
+
+
+def _is_owner(event: Any) -> bool:
+    return bool(event.is_admin() and event.is_private_chat())
 
 
 _unfinished: set[asyncio.Task[None]] = set()

@@ -42,6 +42,7 @@ asyncio.run(main())
 """
 CONTEXT = SimpleNamespace(
     get_all_providers=lambda: ["p"], get_all_embedding_providers=list,
+    register_web_api=lambda *_: None,
     get_config=lambda umo=None: {"timezone": "Asia/Shanghai"},
 )  # fmt: skip
 """AstrBot's, as far as a memory that is opened needs it."""
