@@ -53,10 +53,15 @@ class StorageError(GraphMemoryError):
 
 
 class JournalError(StorageError):
-    """The journal cannot be read or written."""
+    """The journal cannot be read or written.
 
-    kind = ""
-    """What kind of trouble it is (``store/connection.py``)."""
+    Attributes:
+        kind: What kind of trouble it is (``store/connection.py``); empty if it is none of these.
+    """
+
+    def __init__(self, message: str, kind: str = "") -> None:
+        super().__init__(message)
+        self.kind = self.code = kind
 
 
 class DamagedError(JournalError):

@@ -54,9 +54,11 @@ def failure(what: str, error: sqlite3.Error) -> JournalError:
     trouble with the disk); empty if it is none of the file.
     """
     kind = _KINDS.get(getattr(error, "sqlite_errorcode", 0) & 0xFF, "")
-    made = (DamagedError if kind == "damaged" else JournalError)(f"{what}: {error}")
-    made.kind = made.code = kind
-    return made
+    if kind == "damaged":
+        damaged = DamagedError(f"{what}: {error}")
+        damaged.kind = damaged.code = kind
+        return damaged
+    return JournalError(f"{what}: {error}", kind)
 
 
 @contextmanager
@@ -102,9 +104,8 @@ class Watch:
         self._least = 0
 
     def _replaced(self, how: str) -> JournalError:
-        error = JournalError(f"{self._path} {how}, and what is written would be lost")
-        error.kind = "replaced"
-        return error
+        text = f"{self._path} {how}, and what is written would be lost"
+        return JournalError(text, "replaced")
 
 
 class Storage:
@@ -295,8 +296,7 @@ class Worker:
         return result
 
     def _slow(self, what: str) -> JournalError:
-        error = JournalError(what)
-        error.kind = error.code = "slow"
+        error = JournalError(what, "slow")
         if self._writes:
             self._storage.failed(error)
         return error

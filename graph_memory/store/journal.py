@@ -24,7 +24,7 @@ from ..errors import JournalError
 from ..model import Batch, Change, Message, Presence, Quote, Session
 from ..progress import LongWork
 from ..supervisor import Supervisor
-from . import copies, leases, presence, queries
+from . import copies, presence, queries
 from . import messages as mail
 from .connection import (
     Storage,
@@ -39,7 +39,7 @@ from .connection import (
 from .messages import Backlog, QueuedBatch
 from .outbox import Heard, Outbox
 from .postgres import AWAY, Bot
-from .replica import DELIVERED, Replica
+from .replica import Replica
 from .rows import (
     Draft,
     Event,
@@ -160,7 +160,7 @@ class Journal:
         await self._reader.stop()
         await self._writer.stop()
         if self.replica:
-            self.replica.detach()
+            self.replica.server.close()
 
     def listen(self, listener: Callable[[Any], None], *kinds: type) -> None:
         """Have ``listener`` called on the event loop with all that is committed, in order.
@@ -233,8 +233,11 @@ class Journal:
     ) -> list[Message | None] | None:
         """Store messages of the outbox in order, each once, but those that are barred."""
 
+        replica = self.replica
+        assert replica  # only who shares a journal has an outbox
+
         def work(db: sqlite3.Connection) -> list[Message | None] | None:
-            done = int(noted(db, self._delivery) or 0)
+            done = int(noted(db, replica.delivery) or 0)
             if done < since:
                 return None
             stored: list[Message | None] = []
@@ -246,20 +249,15 @@ class Journal:
                 else:
                     stored.append(None if is_barred(heard, said) else self._add(db, heard))
             for circle in {heard.session.circle for _, heard in entries}:
-                leases.serve(db, circle, self.replica.instance if self.replica else "")
-            note(db, self._delivery, str(max(done, entries[-1][0])))
+                replica.serve(db, circle)
+            note(db, replica.delivery, str(max(done, entries[-1][0])))
             return stored
 
         return await self._transact(work)
 
     async def delivered(self) -> int:
         """Up to which number messages of the outbox are in the journal."""
-        return int(await self.note(self._delivery) or 0)
-
-    @property
-    def _delivery(self) -> str:
-        assert self.replica
-        return f"{DELIVERED}{self.replica.instance}"
+        return int(await self.note(self.replica.delivery) or 0) if self.replica else 0
 
     def clock(self) -> float:
         """The time that all bots on the memory go by, seconds since the epoch."""
@@ -303,33 +301,31 @@ class Journal:
             query = "SELECT 1 FROM batch WHERE id = ? AND state = 'waiting'"
             if batch and not db.execute(query, (batch,)).fetchone():
                 return False
-            return leases.take(db, name, replica.instance, self.clock(), seconds)
+            return replica.lease(db, name, self.clock(), seconds)
 
         return await self._transact(work)
 
     async def give(self, name: str) -> None:
         """Give a lease back."""
         if replica := self.replica:
-            await self._transact(lambda db: leases.give(db, name, replica.instance))
+            await self._transact(lambda db: replica.give(db, name))
 
     async def serves(self, circle: str) -> bool:
         """Whether this bot was the last to hear a chat window."""
         replica = self.replica
-        return replica is None or await self.look(
-            lambda db: leases.serves(db, circle, replica.instance)
-        )
+        return replica is None or await self.look(lambda db: replica.serves(db, circle))
 
     async def report(self, erasures: int) -> list[Bot]:
         """Tell the server how this bot is doing; returns how all on the memory are."""
-        replica, waiting = self.replica, self.waiting_messages
-        if replica is None:
+        if not (replica := self.replica):
             return []
-        return await self._writer.run(lambda _db: replica.report(waiting, erasures))
+        state = Bot(replica.instance, replica.step, self.waiting_messages, erasures)
+        return await self._writer.run(lambda _db: replica.server.report(state))
 
     async def vacuum(self) -> None:
         """Have the server write over what was erased."""
         if replica := self.replica:
-            await self._writer.run(lambda _db: replica.vacuum())
+            await self._writer.run(lambda _db: replica.server.vacuum())
 
     @property
     def waiting_messages(self) -> int:

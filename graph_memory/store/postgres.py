@@ -128,11 +128,10 @@ class Upstream:
     Args:
         dsn: How to connect, as libpq reads it; what it leaves out comes from the environment
             and ``pgpass``.
-        instance: Id of the bot that asks.
     """
 
-    def __init__(self, dsn: str, instance: str) -> None:
-        self._dsn, self._instance = dsn, instance
+    def __init__(self, dsn: str) -> None:
+        self._dsn = dsn
         self._connection: Connection[Any] | None = None
         self._failed_at = 0.0
 
@@ -149,14 +148,14 @@ class Upstream:
         """
         with self._asking() as db:
             db.execute(LOCK)
-            yield Step(db, _head(db, step, stamp), self._instance)
+            yield Step(db, _head(db, step, stamp))
 
     @contextmanager
     def reading(self, step: int, stamp: str) -> Iterator[Step]:
         """The same without the lock, to see what stands now."""
         with self._asking() as db:
             db.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
-            yield Step(db, _head(db, step, stamp), self._instance)
+            yield Step(db, _head(db, step, stamp))
 
     @contextmanager
     def _asking(self) -> Iterator[Connection[Any]]:
@@ -223,8 +222,8 @@ class Upstream:
 class Step:
     """One transaction of a server."""
 
-    def __init__(self, db: Connection[Any], head: Head, instance: str) -> None:
-        self._db, self.head, self._instance = db, head, instance
+    def __init__(self, db: Connection[Any], head: Head) -> None:
+        self._db, self.head = db, head
 
     def items(self, after: int) -> Iterator[Item]:
         """Rows written after a step, gone ones first; after -1 all that are there."""
@@ -234,8 +233,8 @@ class Step:
             query += " AND body IS NOT NULL" if after < 0 else ""
             yield from cursor.execute(f"{query} ORDER BY body IS NOT NULL, step, place", (after,))
 
-    def publish(self, items: list[Item], numbers: dict[str, int]) -> tuple[int, str]:
-        """Write rows as the next step; returns its number and stamp."""
+    def publish(self, items: list[Item], numbers: dict[str, int], bot: str) -> tuple[int, str]:
+        """Write rows as the next step, that of a bot; returns its number and stamp."""
         number, stamp = self.head.step + 1, secrets.token_hex(8)
         bodies = ((p, k, _written(b), number) for p, k, b in items)
         with self._db.cursor() as cursor:
@@ -243,7 +242,7 @@ class Step:
         self._db.execute(
             "WITH done AS (UPDATE head SET step = %s, numbers = %s::jsonb)"
             " INSERT INTO step (number, stamp, bot) VALUES (%s, %s, %s)",
-            (number, json.dumps(numbers), number, stamp, self._instance),
+            (number, json.dumps(numbers), number, stamp, bot),
         )
         if number % PRUNED == 0:
             query = "DELETE FROM step WHERE at < now() - %s::interval AND number < %s"
@@ -263,9 +262,7 @@ class Step:
 def away(why: str) -> JournalError:
     """The error to raise while a server cannot be used."""
     line = " ".join(why.split("\n")[0].split())[:200]
-    error = JournalError(f"the shared journal's server cannot be used: {line}")
-    error.kind = error.code = AWAY
-    return error
+    return JournalError(f"the shared journal's server cannot be used: {line}", AWAY)
 
 
 def _connect(dsn: str) -> Connection[Any]:

@@ -15,11 +15,11 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from ..errors import JournalError
-from ..model import Change, Elsewhere, Erased, Op, kind_named
+from ..model import Change, Elsewhere, Erased, Op, kind_named, stable_id
 from . import presence
 from .connection import transacting
 from .messages import by_ids
-from .postgres import Bot, Item, Step, Upstream
+from .postgres import Item, Step, Upstream
 from .rows import Tell, forget_texts, note, noted, reserve
 
 T = TypeVar("T")
@@ -85,13 +85,14 @@ class Replica:
     """The replica of one file; used on the thread of its writing connection.
 
     Attributes:
+        server: What all of them are published to.
+        instance: Id of the bot whose file it is.
         step: The newest step that is in the file.
         ahead: Seconds by which the server's clock is ahead of this machine's.
     """
 
     def __init__(self, dsn: str, now: Callable[[], float]) -> None:
-        self._dsn, self._now = dsn, now
-        self._server: Upstream | None = None
+        self.server, self._now = Upstream(dsn), now
         self._tables: dict[str, _Table] = {}
         self.instance = ""
         self.step = 0
@@ -103,7 +104,6 @@ class Replica:
         self.instance = known or uuid.uuid4().hex
         if not known:
             note(db, f"{LOCAL}instance", self.instance)
-        self._server = Upstream(self._dsn, self.instance)
         self._tables = {table.name: table for table in _tables(db)}
         db.execute(
             # Not unique: how a conflict is met is for the statement to say that set a trigger off.
@@ -114,10 +114,10 @@ class Replica:
                 db.execute(_trigger(table, event, sides))
         self.step, _ = _followed(db)
 
-    def detach(self) -> None:
-        """Close the connection to the server."""
-        if self._server:
-            self._server.close()
+    @property
+    def delivery(self) -> str:
+        """Key of the note that says up to where the file's outbox was delivered."""
+        return f"{DELIVERED}{self.instance}"
 
     def write(
         self, db: sqlite3.Connection, work: Callable[[sqlite3.Connection], T], tell: Tell
@@ -127,34 +127,22 @@ class Replica:
         Raises:
             JournalError: The server is away; or it and the file both hold something.
         """
-        assert self._server
         step, stamp = _followed(db)
-        with self._server.writing(step, stamp) as turn, transacting(db):
+        with self.server.writing(step, stamp) as turn, transacting(db):
             self._catch_up(db, turn, step, stamp, tell)
             result = work(db)
             step = turn.head.step
             if items := list(self._touched(db)):
-                step, stamp = turn.publish(items, _numbers(db))
+                step, stamp = turn.publish(items, _numbers(db), self.instance)
                 _note(db, step, stamp)
             turn.commit()
         self.step = step
         return result
 
-    def report(self, waiting: int, erasures: int) -> list[Bot]:
-        """Tell the server how this bot is doing; returns how all are."""
-        assert self._server
-        return self._server.report(Bot(self.instance, self.step, waiting, erasures))
-
-    def vacuum(self) -> None:
-        """Have the server write over what was erased."""
-        assert self._server
-        self._server.vacuum()
-
     def follow(self, db: sqlite3.Connection, tell: Tell) -> bool:
         """Take over what was published elsewhere; whether there was anything."""
-        assert self._server
         step, stamp = _followed(db)
-        with self._server.reading(step, stamp) as turn:
+        with self.server.reading(step, stamp) as turn:
             if turn.head.is_followed and turn.head.step == step:
                 return False
             if turn.head.is_followed:
@@ -165,6 +153,39 @@ class Replica:
         # Whoever joins, or finds another server, may have something to give: under the lock.
         self.write(db, lambda _db: None, tell)
         return True
+
+    # ------------------------------------------------------------------ leases
+
+    def lease(self, db: sqlite3.Connection, name: str, now: float, seconds: float) -> bool:
+        """Take or prolong a lease, inside the open transaction; false if another has it.
+
+        It ends by the server's clock. Losing one costs work done twice, never a wrong memory:
+        what is written is decided by what stands when it is written.
+        """
+        query = "SELECT 1 FROM lease WHERE name = ? AND holder != ? AND until > ?"
+        if db.execute(query, (name, self.instance, now)).fetchone():
+            return False
+        query = "INSERT OR REPLACE INTO lease VALUES (?, ?, ?)"
+        db.execute(query, (name, self.instance, now + seconds))
+        return True
+
+    def give(self, db: sqlite3.Connection, name: str) -> None:
+        """Give a lease back."""
+        query = "DELETE FROM lease WHERE name = ? AND holder = ?"
+        db.execute(query, (name, self.instance))
+
+    def serve(self, db: sqlite3.Connection, circle: str) -> None:
+        """Note that this bot hears a chat, and so is the one to speak there unasked."""
+        if not self.serves(db, circle):
+            query = "INSERT OR REPLACE INTO lease VALUES (?, ?, 0)"
+            db.execute(query, (_chat(circle), self.instance))
+
+    def serves(self, db: sqlite3.Connection, circle: str) -> bool:
+        """Whether this bot was the last to hear a chat window."""
+        query = "SELECT 1 FROM lease WHERE name = ? AND holder = ?"
+        return db.execute(query, (_chat(circle), self.instance)).fetchone() is not None
+
+    # --------------------------------------------------------------- following
 
     def _catch_up(
         self, db: sqlite3.Connection, turn: Step, step: int, stamp: str, tell: Tell
@@ -251,6 +272,11 @@ def _join(db: sqlite3.Connection, turn: Step) -> None:
     if turn.head.step and db.execute(query).fetchone():
         error = JournalError("this memory and the shared one both hold something")
         raise error.told("shared_apart")
+
+
+def _chat(circle: str) -> str:
+    """Name of the lease on a chat window, which tells nobody's account."""
+    return stable_id("chat", circle)
 
 
 def _key(keys: Iterable[object]) -> str:

@@ -187,11 +187,11 @@ async def lose_answers(bots: Bots, monkeypatch: pytest.MonkeyPatch) -> list[str]
     lost, delivering = [True, False, True], set[postgres_tables.Step]()
 
     def publish_and_note(
-        step: postgres_tables.Step, items: list[Item], numbers: dict[str, int]
+        step: postgres_tables.Step, items: list[Item], numbers: dict[str, int], bot: str
     ) -> tuple[int, str]:
         if any(place == "message" for place, *_ in items):
             delivering.add(step)
-        return publish(step, items, numbers)
+        return publish(step, items, numbers, bot)
 
     def commit_and_lose(step: postgres_tables.Step) -> None:
         commit(step)

@@ -19,7 +19,7 @@ from graph_memory.inference.ports import Answer
 from graph_memory.model import Turn, asker_of
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
-from graph_memory.store import journal, leases, postgres, replica, schema
+from graph_memory.store import journal, postgres, replica, schema
 
 from ...makers import group, user
 from .chatter import Line, Model, word
@@ -83,7 +83,7 @@ def switch_off(guard: str) -> None:
         case "lock":
             postgres.LOCK = "SELECT 1"
         case "lease":
-            leases.take = lambda *_args: True
+            replica.Replica.lease = lambda *_args: True  # type: ignore[method-assign]
         case "catching up":
             replica.Replica._catch_up = lambda *_args: None  # type: ignore[method-assign]
 
