@@ -73,7 +73,7 @@ class MemoryService:
         self.learning = Learning(
             context, model, likeness=self.recall.likeness, extend=self.companion.teach
         )
-        self.identity_edits = IdentityEdits(self.journal, self.now)
+        self.identity_edits = IdentityEdits(context)
         self.upkeep = Upkeep(
             context,
             self.library,

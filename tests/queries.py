@@ -23,7 +23,7 @@ SELECT = "select_messages"
 REVIEWED = {
     "graph_memory/deletion/plan.py": "took_part",
     "graph_memory/graph/database.py": "name options parts path source table target",
-    "graph_memory/store/contents.py": "query",
+    "graph_memory/store/contents.py": "part query",
     "graph_memory/store/journal.py": "query",
     "graph_memory/store/messages.py": "part query",
     "graph_memory/store/postgres.py": "after query sql",

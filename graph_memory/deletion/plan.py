@@ -15,6 +15,7 @@ from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from ..model import (
@@ -31,7 +32,7 @@ from ..model import (
     kind_named,
 )
 from ..store.messages import answers
-from ..store.rows import PAGE, Rows, note, noted, notes, retold, unnote
+from ..store.rows import PAGE, Rows, note, noted, notes, paged, retold, unnote
 from ..text import CJK, normalise, significance, terms
 from .message_retention import THINNED
 
@@ -374,9 +375,8 @@ def changes_about(
     words = (*gone.nodes, *gone.places, *places)
     needles = [json.dumps(word, ensure_ascii=False) for word in words]
     query = "SELECT id, ops FROM change WHERE id > ? ORDER BY id LIMIT ?"
-    while page := db.execute(query, (since, PAGE)).fetchall():
-        since = page[-1][0]
-        yield from (each for each in page if any(needle in each[1] for needle in needles))
+    pages = paged(lambda last: db.execute(query, (last, PAGE)).fetchall(), since, itemgetter(0))
+    return (each for each in pages if any(needle in each[1] for needle in needles))
 
 
 def rewrite_log(

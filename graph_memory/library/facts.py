@@ -716,7 +716,7 @@ def _about(visible: VisibleRows, change: Change) -> str | None:
     touched = [row for op in change.ops if (row := op.was or op.row)]
     for row in touched:
         if isinstance(row, Link | Merge) and not visible.asker.is_group:
-            return " – ".join(rows.called(node) or node for node in _joined(row))
+            return " – ".join(rows.called(node) or node for node in row.index_keys[1:])
     told: list[Fact] | list[SessionRow] | list[Message]
     told = [row for row in touched if isinstance(row, Fact)]
     told = told or [
@@ -738,10 +738,6 @@ def _words(rows: Rows, change: Change, row: SessionRow | Message) -> str:
     if change.reason == "correct" and isinstance(row, Fact) and row.supersedes:
         row = rows.get(Fact, row.supersedes[0]) or row  # which it would be again
     return str(getattr(row, row.words[0]))
-
-
-def _joined(row: Link | Merge) -> tuple[str, str]:
-    return (row.a, row.b) if isinstance(row, Link) else (row.node, row.into)
 
 
 def sessions_of(rows: Rows, ids: Collection[str]) -> dict[str, Session]:

@@ -7,23 +7,19 @@ thing never made something untrue of another.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import replace
 
+from ..context import Part
 from ..errors import BondError, NotFoundError
 from ..identity import Identities
 from ..model import Change, Entity, Fact, Link, Merge, User, is_entity, stable_id
-from ..store import Draft, Journal, Rows
+from ..store import Draft, Rows
 from .facts import Called
 
 
-class IdentityEdits:
+class IdentityEdits(Part):
     """Merges and splits, links and unlinks; who may do so is for the caller to see to."""
-
-    def __init__(self, journal: Journal, now: Callable[[], float] = time.time) -> None:
-        self._journal = journal
-        self._now = now
 
     # ---------------------------------------------------------------- entities
 

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
+from operator import attrgetter, itemgetter
 from typing import Final
 
 from ..model import Message, Row, Session, decode
-from . import messages as mail
 from .pauses import every_pause as every_pause
 from .presence import presences as presences
-from .rows import PAGE, Rows, readable, select_messages
+from .rows import PAGE, Rows, paged, readable, select_messages
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,37 +36,27 @@ class Claim:
 def rows(db: sqlite3.Connection) -> Iterator[Row]:
     """Rows by kind and id, without those that cannot be read."""
     query = "SELECT kind, id, data FROM row WHERE (kind, id) > (?, ?) ORDER BY kind, id LIMIT ?"
-    after = ("", "")
-    while page := db.execute(query, (*after, PAGE)).fetchall():
-        after = page[-1][:2]
-        yield from readable(page)
+
+    def page(after: tuple[str, str]) -> list[tuple[str, str, str]]:
+        return db.execute(query, (*after, PAGE)).fetchall()
+
+    return readable(paged(page, ("", ""), itemgetter(0, 1)))
 
 
-def messages(db: sqlite3.Connection) -> Iterator[Message]:
-    """Messages by id."""
-    after = 0
-    while page := mail.later(db, after, PAGE):
-        after = page[-1].id
-        yield from page
-
-
-def messages_of(db: sqlite3.Connection, sessions: Iterable[str]) -> Iterator[Message]:
-    """Messages of some Sessions."""
-    query = "WHERE session = ? AND id > ? ORDER BY id LIMIT ?"
-    for session in sessions:
-        after = 0
-        while page := select_messages(db, query, (session, after, PAGE)):
-            after = page[-1].id
-            yield from page
+def messages(db: sqlite3.Connection, session: str = "") -> Iterator[Message]:
+    """Messages of a Session, or of all, by id."""
+    part, given = ("AND session = ?", (session,)) if session else ("", ())
+    query = f"WHERE id > ? {part} ORDER BY id LIMIT ?"
+    return paged(
+        lambda after: select_messages(db, query, (after, *given, PAGE)), 0, attrgetter("id")
+    )
 
 
 def claims(db: sqlite3.Connection) -> Iterator[Claim]:
     """Batches by id."""
     query = "SELECT id, session, state, created_at FROM batch WHERE id > ? ORDER BY id LIMIT ?"
-    after = 0
-    while page := db.execute(query, (after, PAGE)).fetchall():
-        after = page[-1][0]
-        yield from (Claim(*each) for each in page)
+    found = paged(lambda after: db.execute(query, (after, PAGE)).fetchall(), 0, itemgetter(0))
+    return (Claim(*each) for each in found)
 
 
 def claim(db: sqlite3.Connection, id: int) -> tuple[Claim, str]:

@@ -231,7 +231,12 @@ class Journal:
     async def deliver(
         self, entries: list[tuple[int, Heard]], since: int
     ) -> list[Message | None] | None:
-        """Store messages of the outbox in order, each once, but those that are barred."""
+        """Store messages of the outbox in order, each once, but those that are barred.
+
+        Args:
+            entries: By their numbers there.
+            since: Nothing is stored, and ``None`` returned, unless those up to this one are here.
+        """
 
         replica = self.replica
         assert replica  # only who shares a journal has an outbox

@@ -92,11 +92,6 @@ def stored(db: sqlite3.Connection, message: Message) -> Message | None:
     return found[0] if found else None
 
 
-def later(db: sqlite3.Connection, than: int, limit: int) -> list[Message]:
-    """Messages with an id above ``than``, oldest first, at most ``limit``."""
-    return select_messages(db, "WHERE id > ? ORDER BY id LIMIT ?", (than, limit))
-
-
 def pending(db: sqlite3.Connection, session: str = "") -> list[Message]:
     """The buffered messages of a Session, or of all, oldest first."""
     part, given = ("AND session = ?", (session,)) if session else ("", ())

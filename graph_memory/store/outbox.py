@@ -13,11 +13,11 @@ import json
 import logging
 import sqlite3
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from ..model import (
     Addressee,
@@ -34,6 +34,9 @@ from ..retention import DAY
 from ..supervisor import NEVER, Supervisor
 from .connection import Storage, Worker, open_to_write, transacting
 from .rows import Event, reserve
+
+if TYPE_CHECKING:
+    from .journal import Journal
 
 logger = logging.getLogger("graph_memory.store")
 
@@ -89,39 +92,10 @@ class Heard:
         return cls(**data | {"quote": Quote(**data["quote"]) if data["quote"] else None})
 
 
-class Addressed(Protocol):
-    """The journal that an outbox delivers to.
-
-    Attributes:
-        storage: Its ``kind`` is ``away`` while the server is.
-        doings: What may have to be done later, by name.
-    """
-
-    storage: Storage
-    doings: dict[str, Callable[..., Awaitable[object]]]
-
-    async def deliver(
-        self, entries: list[tuple[int, Heard]], since: int
-    ) -> list[Message | None] | None:
-        """Store messages, by their numbers, unless they were; ``None``: it is not to be.
-
-        Nothing is stored, and ``None`` returned, if it has not even those up to ``since``.
-        """
-
-    async def delivered(self) -> int:
-        """Up to which number it has them."""
-
-    async def messages(self, ids: Iterable[int]) -> list[Message]:
-        """Those of some messages that are there."""
-
-    def announce(self, events: list[Event]) -> None:
-        """Tell listeners of messages that wait."""
-
-
 class Outbox:
-    """The outbox of one bot."""
+    """The outbox of one bot, which delivers to a journal."""
 
-    def __init__(self, path: Path, journal: Addressed, now: Callable[[], float]) -> None:
+    def __init__(self, path: Path, journal: Journal, now: Callable[[], float]) -> None:
         self._path, self._journal, self._now = path, journal, now
         self._worker = Worker("gm-outbox", Storage(), writes=True)
         self._asking: dict[int, asyncio.Future[Message]] = {}

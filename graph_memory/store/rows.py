@@ -7,6 +7,7 @@ import logging
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import itemgetter
 from typing import TypeVar
 
 from ..errors import ConflictError, NotFoundError
@@ -44,6 +45,8 @@ from . import presence
 logger = logging.getLogger("graph_memory.store")
 
 R = TypeVar("R", bound=Row)
+T = TypeVar("T")
+K = TypeVar("K")
 Event = Change | Message | Presence | PresenceReset | Erased | Elsewhere
 """What the journal tells its listeners: a message that was stored or moved to another
 Session, an interval of presence that began or ended, a change, messages that are gone, that
@@ -272,19 +275,31 @@ class Rows:
         return [id for (id,) in found]
 
     def scan(self, cls: type[R]) -> Iterator[R]:
-        """All readable rows of ``cls`` in order of id, a page of them in memory.
-
-        Nothing stays open between the pages: a cursor in use would keep a closed file.
-        """
+        """All readable rows of ``cls`` in order of id, a page of them in memory."""
         query = "SELECT kind, id, data FROM row WHERE kind = ? AND id > ? ORDER BY id LIMIT ?"
-        last = ""
-        while page := self._db.execute(query, (cls.kind, last, PAGE)).fetchall():
-            last = page[-1][1]
-            yield from readable(page)  # type: ignore[misc]
+
+        def page(after: str) -> list[tuple[str, str, str]]:
+            return self._db.execute(query, (cls.kind, after, PAGE)).fetchall()
+
+        return readable(paged(page, "", itemgetter(1)))  # type: ignore[return-value]
 
     def last_change(self) -> int:
         """Number of the newest change; 0 if there is none."""
         return int(self._db.execute("SELECT coalesce(max(id), 0) FROM change").fetchone()[0])
+
+
+def paged(page: Callable[[K], Sequence[T]], after: K, place: Callable[[T], K]) -> Iterator[T]:
+    """Items of pages, each of which begins after the last item of the one before.
+
+    Nothing stays open between the pages: a cursor in use would keep a closed file.
+
+    Args:
+        page: Asks for the page after a place; the last one is empty.
+        place: Of an item.
+    """
+    while some := page(after):
+        after = place(some[-1])
+        yield from some
 
 
 def readable(page: Iterable[tuple[str, str, str]]) -> Iterator[Row]:

@@ -214,7 +214,7 @@ def _session(
     for episode in sorted(episodes, key=lambda episode: (episode.started_at, episode.id)):
         if episode.summary:
             yield {"kind": "summary", "at": episode.started_at, "text": episode.summary}
-    for said in contents.messages_of(db, [session.id]):
+    for said in contents.messages(db, session.id):
         # As in recall: the bot's own lines are none of its memories.
         if said.is_human and visible.shows(said):
             text = disclosed(said, visible.asker).text

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
+from typing import TypeVar
 
 from ..deletion import retraction
 from ..errors import FormatError, JournalError
@@ -37,6 +38,7 @@ from .sources import OWN_FORMAT, SOURCES, Options
 logger = logging.getLogger("graph_memory.transfer")
 
 EXAMPLES = 5
+T = TypeVar("T")
 _Marks = set[tuple[str, str]]
 
 
@@ -176,8 +178,8 @@ class Importer:
                 intake.add(piece)
             intake.finish(partial(_held, db), Gaps(db), self.remembers)
             intake.erase(self.directory, retraction.all_marks(db))
-            lines = contents.messages_of(db, list(contents.sessions(intake.db)))
-            intake.stand((m.id, m) for m in lines if not m.ref)
+            for session in contents.sessions(intake.db):
+                intake.stand(contents.messages(db, session))
         except BaseException as error:
             intake.close()
             raise _readable(error) from error
@@ -202,7 +204,7 @@ def _readable(error: BaseException) -> BaseException:
 def _held(db: sqlite3.Connection, circle: str) -> Iterator[Held]:
     """What the memory holds of a chat window, to whichever persona it was said."""
     here = [id for id, each in contents.sessions(db).items() if each.circle == circle]
-    return (Held(m.sender, m.text, m.at, m.ref) for m in contents.messages_of(db, here))
+    return (Held(m.sender, m.text, m.at, m.ref) for id in here for m in contents.messages(db, id))
 
 
 def _deleted(db: sqlite3.Connection) -> _Marks:
@@ -252,15 +254,13 @@ def _plan(db: sqlite3.Connection, intake: Intake, run: Run) -> Plan:
 
 
 def _new(db: sqlite3.Connection, intake: Intake) -> int:
-    new = after = 0
-    while page := mail.later(intake.db, after, STEP):
-        after = page[-1].id
-        for message in page:
-            number = _found(db, intake, message, keeps=False)
-            if number is None:
-                new += 1
-            else:
-                intake.settle(message.id, number)
+    new = 0
+    for message in contents.messages(intake.db):
+        number = _found(db, intake, message, keeps=False)
+        if number is None:
+            new += 1
+        else:
+            intake.settle(message.id, number)
     return new
 
 
@@ -279,15 +279,16 @@ class _ImportTask:
 
     async def run(self) -> None:
         await self._step(self._begin, 0)
-        after = 0
-        while page := await asyncio.to_thread(mail.later, self._intake.db, after, STEP):
-            after = page[-1].id
-            await self._step(partial(self._messages, page), len(page))
+        await self._bring(contents.messages(self._intake.db), self._messages)
         await self._step(self._presences, 0)
-        rows = contents.rows(self._intake.db)
-        while some := await asyncio.to_thread(lambda: list(islice(rows, STEP))):
-            await self._step(partial(self._rows, some), len(some))
+        await self._bring(contents.rows(self._intake.db), self._rows)
         await self._step(self._finish, 0)
+
+    async def _bring(
+        self, pieces: Iterator[T], work: Callable[[list[T], sqlite3.Connection, Tell], None]
+    ) -> None:
+        while some := await asyncio.to_thread(lambda: list(islice(pieces, STEP))):
+            await self._step(partial(work, some), len(some))
 
     async def _step(self, work: Callable[[sqlite3.Connection, Tell], None], count: int) -> None:
         """Do a piece of the work in a transaction, and note how far it is."""

@@ -416,11 +416,10 @@ class Intake:
         ids = [id for (id,) in self.db.execute("SELECT id FROM message ORDER BY id LIMIT 1000")]
         return mail.by_ids(self.db, ids[:: max(1, len(ids) // limit)][:limit])
 
-    def stand(self, lines: Iterable[tuple[int, Message]]) -> None:
-        """Note what the memory holds of the same Sessions without references."""
-        self.db.executemany(
-            "INSERT INTO standing VALUES (?, ?)", ((_digest(m), number) for number, m in lines)
-        )
+    def stand(self, lines: Iterable[Message]) -> None:
+        """Note those that the memory holds of the same Sessions without references."""
+        found = ((_digest(line), line.id) for line in lines if not line.ref)
+        self.db.executemany("INSERT INTO standing VALUES (?, ?)", found)
 
     def twin(self, message: Message) -> int | None:
         """The message of the memory that is this one though it has no reference."""

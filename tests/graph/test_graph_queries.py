@@ -13,7 +13,7 @@ from graph_memory.graph import graph_queries as module
 from graph_memory.graph.graph_queries import Hop
 from graph_memory.library.identity_edits import IdentityEdits
 from graph_memory.model import Entity, Fact, Row, User
-from tests.makers import T0, entity, fact, group, mention, name, put, user
+from tests.makers import T0, context, entity, fact, group, mention, name, put, user
 
 from .support import CHAT, DOCKER, GROUP, LI, YOGA, ZHANG, differences, opened, part, world
 
@@ -163,7 +163,7 @@ async def test_merged_nodes_are_one_until_they_are_split(tmp_path: Path) -> None
     ]
     async with opened(tmp_path, *rows) as (journal, store):
         apart = await around(store, cat)
-        bonds = IdentityEdits(journal)
+        bonds = IdentityEdits(context(journal))
         await bonds.merge(kitty, cat, "owner")
         await store.settle()
         found = await around(store, cat)

@@ -98,7 +98,7 @@ class Story:
         self.chat.at = before.at
 
     async def _act(self, what: str, first: str, second: str = "") -> None:
-        edits = IdentityEdits(self.journal)
+        edits = IdentityEdits(self.chat.context)
         match what:
             case "forget":
                 gone = Forgotten.of(self.chat.session.id, int(first))

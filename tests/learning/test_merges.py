@@ -16,7 +16,7 @@ async def test_in_a_group_accounts_are_who_they_are(journal: Journal):
     room = Chat(journal, group("100"))
     await room.told("我住北京", said("U1", "lives_in", "北京", "张三住北京", 1))
     await put(journal, User(NEW))
-    await IdentityEdits(journal).link(ZHANG, NEW, "owner")
+    await IdentityEdits(room.context).link(ZHANG, NEW, "owner")
     await room.told(
         "我住上海", said("U1", "lives_in", "上海", "三哥住上海", 1), name="三哥", account="zhang2"
     )

@@ -9,12 +9,14 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, tzinfo
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
 from ...errors import FormatError
 from ...model import GROUP, NO_PERSONA, PRIVATE, Session
 from ...store.connection import open_to_read
+from ...store.rows import paged
 from ..file_format import Piece
 from ..intake import ChatWindow, Skipped, SourceLine
 
@@ -137,10 +139,7 @@ def pages(db: sqlite3.Connection, query: str, limit: int = _PAGE) -> Iterator[tu
     Args:
         query: Takes the number after which to go on, the first column, and a limit.
     """
-    after = -1
-    while page := db.execute(query, (after, limit)).fetchall():
-        after = page[-1][0]
-        yield from page
+    return paged(lambda after: db.execute(query, (after, limit)).fetchall(), -1, itemgetter(0))
 
 
 def parsed(text: Any) -> Any:
