@@ -6,15 +6,16 @@ from pathlib import Path
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
+from pydantic import ValidationError
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.responses import Response
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
-from . import agents
 from .auth import Keyring
-from .core import access, errors, service, settings
-from .guard import API, Guard, Site, problem
+from .core import access, errors, mcp_server, service, settings
+from .guard import AGENTS, API, Guard, Site, problem
 from .live import Live
 from .live import routes as live_routes
 from .pages import (
@@ -64,10 +65,20 @@ def create_app(
         app.include_router(part.routes)
     app.mount("/static", Assets(directory=_STATIC))
     if options.mcp_asker:
-        app.router.routes.append(Route(agents.PATH, agents.Agents(memory), methods=["POST"]))
+        app.router.routes.append(Route(AGENTS, Agents(memory), methods=["POST"]))
     app.add_api_route("/healthz", lambda: {"status": "ok"})
     _handle_errors(app)
     return app
+
+
+class Agents:
+    """The address that other programs ask by MCP, as an ASGI application."""
+
+    def __init__(self, memory: service.MemoryService) -> None:
+        self._memory = memory
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await mcp_server.answer(self._memory, scope, receive, send)
 
 
 def _handle_errors(app: FastAPI) -> None:
@@ -92,8 +103,11 @@ def _handle_errors(app: FastAPI) -> None:
         more = {"reason": PageRequest(request).explain(wrong)} if wrong else {}
         return PageRequest(request).redirect(error.back, what=error.what, **more)
 
+    @app.exception_handler(ValidationError)
     @app.exception_handler(RequestValidationError)
-    async def invalid(request: Request, error: RequestValidationError) -> Response:
+    async def invalid(
+        request: Request, error: RequestValidationError | ValidationError
+    ) -> Response:
         # What was sent is not repeated: it may be anything.
         reasons = [f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors()]
         return answer(request, 422, "; ".join(reasons))

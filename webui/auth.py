@@ -25,8 +25,6 @@ SESSION_AGE = 14 * 86_400
 """Seconds until one has to log in again."""
 BROWSER_AGE = 365 * 86_400
 """Seconds for which a browser that logged in is known."""
-MASK = 32
-"""Bytes of what hides a token, and of the token."""
 FLASH_AGE = 120
 FREE = 5
 """Wrong keys that may be sent before one has to wait."""
@@ -116,11 +114,10 @@ class Keyring:
     The secret is new for every key, so a changed key logs everyone out.
     """
 
-    def __init__(self, access: access.Access, throttle: Throttle | None = None) -> None:
+    def __init__(self, access: access.Access) -> None:
         self._access = access
-        self._throttle = throttle or Throttle()
+        self._throttle = Throttle()
         self._trying = asyncio.Lock()
-        self._csrf = hmac.digest(access.secret, b"csrf", "sha256")
         self._sessions, self._browsers, self._flashes = (
             URLSafeTimedSerializer(access.secret, salt=salt)
             for salt in ("session", "browser", "flash")
@@ -182,19 +179,14 @@ class Keyring:
 
         Another one each time: of compressed pages the length would tell a constant one.
         """
-        mask = secrets.token_bytes(MASK)
-        return (mask + _crossed(self._proof(login), mask)).hex()
+        return str(self._proofs(login).dumps(secrets.token_urlsafe(18)))
 
     def owns(self, login: str, token: str) -> bool:
         """Whether ``token`` is this login's."""
-        try:
-            given = bytes.fromhex(token)
-        except ValueError:
-            return False
-        return hmac.compare_digest(self._proof(login), _crossed(given[MASK:], given[:MASK]))
+        return self._read(self._proofs(login), token, None) is not None
 
-    def _proof(self, login: str) -> bytes:
-        return hmac.digest(self._csrf, login.encode(), "sha256")
+    def _proofs(self, login: str) -> URLSafeTimedSerializer:
+        return URLSafeTimedSerializer(self._access.secret, salt=f"csrf.{login}")
 
     def seal(self, data: dict[str, Any]) -> str:
         """Data for a cookie that only this server can have written."""
@@ -206,16 +198,8 @@ class Keyring:
         return data if isinstance(data, dict) else {}
 
     @staticmethod
-    def _read(signed: URLSafeTimedSerializer, cookie: str, age: int) -> Any:
+    def _read(signed: URLSafeTimedSerializer, cookie: str, age: int | None) -> Any:
         try:
-            return signed.loads(_bytes(cookie), max_age=age)
+            return signed.loads(cookie.encode("utf-8", "surrogatepass"), max_age=age)
         except BadSignature:
             return None
-
-
-def _crossed(some: bytes, others: bytes) -> bytes:
-    return bytes(one ^ other for one, other in zip(some, others, strict=False))
-
-
-def _bytes(text: str) -> bytes:
-    return text.encode("utf-8", "surrogatepass")

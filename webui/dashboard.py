@@ -6,10 +6,9 @@ is as for a browser: the same routes, the same guard, the same proof that a form
 
 from __future__ import annotations
 
-import asyncio
 import re
 import secrets
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from http.cookies import SimpleCookie
 from typing import Any
@@ -25,6 +24,8 @@ from .guard import (
     LANGUAGE_COOKIE,
     PROOF_HEADER,
     THEME_COOKIE,
+    pieces,
+    replayed,
     split,
 )
 
@@ -56,7 +57,7 @@ class DashboardDoor:
         if path == "/api/v1/events":  # which has no end
             return {"status": 404, "text": "", "location": "", "flash": ""}
         scope = self._scope("GET" if form is None else "POST", path, query, told)
-        return await self._answer(scope, _pieces([str(form or "").encode()]))
+        return await self._answer(scope, pieces(str(form or "").encode()))
 
     async def take(self, name: str, proof: str, body: AsyncIterator[bytes]) -> dict[str, Any]:
         """Take a file for an import; answers as :meth:`ask`.
@@ -86,28 +87,19 @@ class DashboardDoor:
         }
 
     async def _answer(self, scope: Scope, body: AsyncIterator[bytes]) -> dict[str, Any]:
-        start, pieces = dict[str, Any](), list[bytes]()
-        is_read = False
-
-        async def receive() -> Message:
-            nonlocal is_read
-            if is_read:  # what is asked now is whether the frame has gone, which nobody tells
-                await asyncio.Event().wait()
-            piece = await anext(body, None)
-            is_read = piece is None
-            return {"type": "http.request", "body": piece or b"", "more_body": not is_read}
+        start, told = dict[str, Any](), list[bytes]()
 
         async def send(message: Message) -> None:
             start.update(message)
             if Headers(raw=start["headers"]).get("content-type", "").split(";")[0] in TOLD:
-                pieces.append(message.get("body", b""))
+                told.append(message.get("body", b""))
 
-        await self.app(scope, receive, send)
+        await self.app(scope, replayed(body), send)
         headers = Headers(raw=start["headers"])
         flash = SimpleCookie(headers.get("set-cookie", "")).get(FLASH_COOKIE)
         return {
             "status": start["status"],
-            "text": b"".join(pieces).decode(),
+            "text": b"".join(told).decode(),
             "location": headers.get("location", ""),
             "flash": flash.value if flash else "",
         }
@@ -123,8 +115,3 @@ class _Passed(Response):
     async def __call__(self, _scope: Scope, receive: Receive, send: Send) -> None:
         app, scope = self._asked
         await app(scope, receive, send)
-
-
-async def _pieces(some: Iterable[bytes]) -> AsyncIterator[bytes]:
-    for piece in some:
-        yield piece

@@ -10,7 +10,7 @@ import asyncio
 import http
 import json
 import logging
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from ipaddress import ip_address
 from urllib.parse import SplitResult, parse_qs, quote, urlsplit
@@ -20,8 +20,6 @@ from starlette.requests import cookie_parser
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from .agents import PATH as AGENTS
-from .agents import check as check_key
 from .auth import Keyring
 from .core import locales
 from .server import PATIENCE
@@ -34,6 +32,9 @@ DASHBOARD = "graph_memory.dashboard"
 LANGUAGE_COOKIE = "gm_language"
 THEME_COOKIE = "gm_theme"
 FLASH_COOKIE = "gm_done"
+AGENTS = "/mcp"
+"""Where other programs ask: they show the key in a header, nothing of a browser's."""
+SCHEME = "bearer "
 PUBLIC_PATHS = frozenset({"/login", "/preferences", "/healthz"})
 PUBLIC_PREFIX = "/static/"
 MAX_BODY = 64 * 1024
@@ -175,10 +176,9 @@ class Guard:
         try:
             is_agent = self._agents and scope["path"] == AGENTS
             refusal = self._authenticate(scope, is_public=is_agent)
-            if is_agent and refusal is None:
-                refusal = await self._check_agent(scope, receive)
-            elif refusal is None and scope["method"] not in SAFE_METHODS:
-                receive, refusal = await self._check_change(scope, receive)
+            if refusal is None and (is_agent or scope["method"] not in SAFE_METHODS):
+                check = self._check_agent if is_agent else self._check_change
+                receive, refusal = await check(scope, receive)
             await (refusal or self._app)(scope, receive, send_guarded)
         except asyncio.CancelledError:
             pass  # stopping takes too long; uvicorn would log it with all it was about
@@ -200,16 +200,30 @@ class Guard:
         is_public = is_public or path in PUBLIC_PATHS or path.startswith(PUBLIC_PREFIX)
         return None if login or is_public else _refuse(scope)
 
-    async def _check_agent(self, scope: Scope, receive: Receive) -> Response | None:
+    async def _check_agent(self, scope: Scope, receive: Receive) -> tuple[Receive, Response | None]:
         """Let a program in that shows the key, whatever cookie comes along; read its body."""
-        refused = await check_key(self._keyring, scope, self._site.address_of(scope))
-        if refused is not None:
-            return refused
+        if refused := await self._check_key(scope):
+            return receive, refused
         body = await _read_in_time(receive)
         if isinstance(body, Response):
-            return body
-        scope["state"]["body"] = body
-        return None
+            return receive, body
+        return replayed(pieces(body)), None
+
+    async def _check_key(self, scope: Scope) -> Response | None:
+        """Why a program is not answered; ``None`` if it shows the key."""
+        headers = Headers(scope=scope)
+        given = headers.get("authorization", "")
+        if "origin" in headers:  # only pages of a browser send it, and they have a login
+            return Response(status_code=403)
+        if scope["method"] != "POST":
+            return Response(status_code=405, headers={"Allow": "POST"})
+        if not given.lower().startswith(SCHEME):
+            return Response(status_code=401, headers={"WWW-Authenticate": "Bearer"})
+        wait = await self._keyring.attempt(given[len(SCHEME) :], self._site.address_of(scope))
+        if wait is None:
+            return None
+        headers_of = {"WWW-Authenticate": "Bearer", "Retry-After": str(round(wait) or 1)}
+        return Response(status_code=429 if wait else 401, headers=headers_of)
 
     async def _check_change(
         self, scope: Scope, receive: Receive
@@ -295,6 +309,27 @@ async def _read(receive: Receive) -> bytes | None:
             return None
         if not message.get("more_body", False):
             return body
+
+
+async def pieces(*some: bytes) -> AsyncIterator[bytes]:
+    """A body that is there already, as one that comes in pieces."""
+    for piece in some:
+        yield piece
+
+
+def replayed(body: AsyncIterator[bytes]) -> Receive:
+    """A ``receive`` that gives a body."""
+    is_read = False
+
+    async def receive() -> Message:
+        nonlocal is_read
+        if is_read:  # what is asked now is whether the client has gone, which nobody tells
+            await asyncio.Event().wait()
+        piece = await anext(body, None)
+        is_read = piece is None
+        return {"type": "http.request", "body": piece or b"", "more_body": not is_read}
+
+    return receive
 
 
 def _hurried(receive: Receive) -> Receive:

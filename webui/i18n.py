@@ -75,8 +75,8 @@ class Translator:
         found = self._at(at)
         return "—" if found is None else f"{self.day(at)} {found:%H:%M}"
 
-    def iso(self, at: float) -> str:
-        """A time for machines."""
+    def iso(self, at: float | None) -> str:
+        """A time for machines; empty for none."""
         found = self._at(at)
         return found.isoformat(timespec="seconds") if found else ""
 

@@ -19,7 +19,7 @@ from fastapi import Depends
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.datastructures import Headers
 from starlette.requests import Request
-from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
+from starlette.responses import FileResponse, RedirectResponse, Response
 from starlette.staticfiles import StaticFiles
 from starlette.types import Receive, Scope, Send
 
@@ -76,7 +76,22 @@ def _takes_gzip(scope: Scope) -> bool:
     return "gzip" in Headers(scope=scope).get("accept-encoding", "")
 
 
-class SlicedPage(HTMLResponse):
+class Packed(Response):
+    """Response that is compressed for a browser that takes that.
+
+    What is packed holds no secret that is the same each time, so its length tells nothing.
+    """
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self.headers["vary"] = "Accept-Encoding"
+        if _takes_gzip(scope):
+            self.body = await asyncio.to_thread(gzip.compress, self.body, 4)
+            self.headers["content-encoding"] = "gzip"
+        self.headers["content-length"] = str(len(self.body))
+        await super().__call__(scope, receive, send)
+
+
+class SlicedPage(Packed):
     """Page that is written in slices, so that a chat's recall need not wait for it.
 
     Args:
@@ -84,7 +99,7 @@ class SlicedPage(HTMLResponse):
     """
 
     def __init__(self, begin: Callable[[], Iterator[str]], status: int) -> None:
-        super().__init__("", status)
+        super().__init__("", status, media_type="text/html")
         self._begin = begin
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -93,11 +108,6 @@ class SlicedPage(HTMLResponse):
             slices.append("".join(some))
             await asyncio.sleep(0)
         self.body = "".join(slices).encode()
-        self.headers["vary"] = "Accept-Encoding"
-        if _takes_gzip(scope):
-            self.body = await asyncio.to_thread(gzip.compress, self.body, 4)
-            self.headers["content-encoding"] = "gzip"
-        self.headers["content-length"] = str(len(self.body))
         await super().__call__(scope, receive, send)
 
 
@@ -159,7 +169,7 @@ class PageRequest:
         logger.warning("%s: %s", self._request.scope["path"], errors.brief(error))
         return self.words.error(error)
 
-    def render(self, template: str, status: int = 200, **context: Any) -> HTMLResponse:
+    def render(self, template: str, status: int = 200, **context: Any) -> Response:
         """A page from a template and its variables."""
         request, keyring = self._request, self._pages.keyring
         theme = request.cookies.get(THEME_COOKIE, "")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import errno
-import os
 import socket
 from collections.abc import Generator
 from importlib import import_module
@@ -215,24 +214,22 @@ class WebServer:
 
 
 def _bind(host: str, port: int) -> socket.socket:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
+    if not 0 <= port < 1 << 16:
+        raise errors.SettingError("webui_port", f"there is no port {port}")
+    is_new = ":" in host
     try:
-        if os.name == "posix":
-            # A port that was just freed by a reload is in TIME_WAIT for a minute. (On
-            # Windows the same option would let two programs share one port.)
-            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind((host, port))
-        listener.listen(BACKLOG)
-        listener.setblocking(False)
-    except OverflowError as error:
-        listener.close()
-        raise errors.SettingError("webui_port", f"there is no port {port}") from error
+        # It takes a port that a reload has just freed, too.
+        listener = socket.create_server(
+            (host, port),
+            family=socket.AF_INET6 if is_new else socket.AF_INET,
+            backlog=BACKLOG,
+            dualstack_ipv6=is_new and socket.has_dualstack_ipv6(),
+        )
     except OSError as error:
-        listener.close()
         setting, reason = _REASONS.get(
             error.errno or 0, ("webui_host", "cannot listen on {host}, port {port} ({error})")
         )
         reason = reason.format(host=host, port=port, error=error)
         raise errors.SettingError(setting, reason) from error
+    listener.setblocking(False)
     return listener

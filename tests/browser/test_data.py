@@ -101,7 +101,10 @@ async def test_a_backup_is_restored_and_the_page_comes_back_by_itself(visit: Ope
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     nothing = SimpleNamespace(
-        get_all_providers=list, get_all_embedding_providers=list, get_config=lambda umo=None: {}
+        get_all_providers=list,
+        get_all_embedding_providers=list,
+        get_config=lambda umo=None: {},
+        register_web_api=lambda *_: None,
     )
     settings = {"webui_port": port, "webui_key": KEY, "local_embedding_model": "none"}
     settings["enable_function_calling"] = False

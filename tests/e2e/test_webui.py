@@ -61,7 +61,7 @@ async def files_pass_both_ways(world: World) -> None:
             found: dict[str, Any] = await answer.json()
         return found
 
-    (proof,) = re.findall(r'name="csrf-token" content="(\w+)"', (await ask("/data"))["text"])
+    (proof,) = re.findall(r'name="csrf-token" content="([^"]+)"', (await ask("/data"))["text"])
     assert (await ask("/data/export", csrf=proof))["status"] == 303
     name = re.findall(r'href="/data/exports/([^"]+)"', (await ask("/data"))["text"])[0]
     async with world.bot._request("GET", f"{base}/exports/{name}") as answer:

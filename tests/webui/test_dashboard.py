@@ -23,7 +23,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="package")
 
 
 def token(page: str) -> str:
-    return re.findall(r'name="csrf" value="(\w+)"', page)[-1]
+    return re.findall(r'name="csrf" value="([^"]+)"', page)[-1]
 
 
 async def test_the_owner_sees_the_same_pages(app: FastAPI) -> None:

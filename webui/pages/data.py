@@ -8,18 +8,18 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request
-from fastapi.exceptions import RequestValidationError
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import ClientDisconnect
 from starlette.responses import FileResponse, RedirectResponse, Response
 
 from ..core import errors, files, model, service, transfer
+from ..guard import pieces
 from ..listing import Id
 from ..rendering import SOON, Memory, Visit, or_back
 
@@ -180,10 +180,7 @@ async def plan(memory: Memory, visit: Visit, wanted: Annotated[Importing, Query(
 async def bring(memory: Memory, visit: Visit) -> Response:
     """Run an import in the background; the service keeps why it stopped."""
     given = {key: value for key, value in visit.form.items() if key != "csrf"}
-    try:
-        wanted = Importing.model_validate(given)
-    except ValidationError as error:
-        raise RequestValidationError(error.errors()) from None
+    wanted = Importing.model_validate(given)
     with or_back("/data"):
         memory.transfer.begin(await importer_of(memory, wanted))
     return visit.redirect("/data", what="import")
@@ -197,7 +194,7 @@ async def sample(memory: Memory, visit: Visit) -> Response:
         zone=memory.zone, persona=model.NO_PERSONA, platform="sample", now=memory.now()
     )
     with or_back("/"):
-        path = await memory.transfer.receive("sample.jsonl", _pieces(told))
+        path = await memory.transfer.receive("sample.jsonl", pieces(told.encode()))
         try:
             importer = await memory.transfer.importer(path.name, options, format="memory")
             await memory.transfer.bring(importer)
@@ -211,10 +208,6 @@ async def sample_run(memory: service.MemoryService) -> str:
     """The import that brought the sample, while it is there; else empty."""
     noted = await memory.journal.note(SAMPLE)
     return next((r.id for r in await memory.transfer.runs() if r.is_there and r.id == noted), "")
-
-
-async def _pieces(text: str) -> AsyncIterator[bytes]:
-    yield text.encode()
 
 
 def _sample(language: str, now: float) -> str:

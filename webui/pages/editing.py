@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Container, Mapping
 from dataclasses import asdict, dataclass, replace
-from datetime import datetime, tzinfo
+from datetime import tzinfo
 from itertools import takewhile
 from typing import Annotated
 
@@ -14,6 +14,7 @@ from starlette.responses import Response
 
 from ..core import errors, library, model
 from ..guard import local_path
+from ..i18n import Translator
 from ..listing import Id, midnight
 from ..rendering import Memory, Visit, memory_url, or_back
 
@@ -43,17 +44,21 @@ class FactForm:
     hearsay: str = ""
 
     @classmethod
-    def of(cls, line: library.FactLine, zone: tzinfo) -> FactForm:
+    def of(cls, line: library.FactLine, words: Translator) -> FactForm:
         """What a fact states now."""
         fact = line.fact
         last = None if fact.expires is None else fact.expires - 1
-        days = (_day(fact.valid_from, zone), _day(fact.valid_to, zone), _day(last, zone))
+        since, until, expires = (
+            words.iso(at)[:10] for at in (fact.valid_from, fact.valid_to, last)
+        )
         percent = str(round(fact.importance * 100))
         return cls(
             fact.statement,
             fact.predicate,
             line.object,
-            *days,
+            since,
+            until,
+            expires,
             percent,
             line.subject,
             hearsay="yes" if fact.hearsay else "",
@@ -124,13 +129,6 @@ def _shared(text: str, other: str) -> int:
     )
 
 
-def _day(at: float | None, zone: tzinfo) -> str:
-    try:
-        return "" if at is None else datetime.fromtimestamp(at, zone).date().isoformat()
-    except (OverflowError, ValueError, OSError):
-        return ""
-
-
 @routes.get("/memories/new")
 async def blank(memory: Memory, visit: Visit) -> Response:
     """The form in which the owner tells a fact."""
@@ -162,7 +160,7 @@ async def tell(memory: Memory, visit: Visit) -> Response:
 async def edit(id: Id, memory: Memory, visit: Visit) -> Response:
     """The form in which a fact is corrected."""
     found, given = await memory.library.fact(id), visit.query
-    form = FactForm.of(found.line, memory.zone).filled(given)
+    form = FactForm.of(found.line, visit.words).filled(given)
     return await _write(memory, visit, form, detail=found, meant=given)
 
 
@@ -174,7 +172,7 @@ async def amend(id: Id, memory: Memory, visit: Visit) -> Response:
     """
     given = visit.form
     found = await memory.library.fact(id)
-    stored = FactForm.of(found.line, memory.zone)
+    stored = FactForm.of(found.line, visit.words)
     form = stored.filled(given)
     try:
         wanted = form.amendment(memory.zone, visit.words.relations, stored)
@@ -235,7 +233,7 @@ async def _write(
         meant: The fields for which is listed whom they may mean.
     """
     session = detail.line.session.id if detail else form.session
-    stored = FactForm.of(detail.line, memory.zone) if detail else None
+    stored = FactForm.of(detail.line, visit.words) if detail else None
     choices = {
         field: await memory.library.search(text, LISTED, session)
         for field, text in (("about", form.about.strip()), ("object", form.object.strip()))

@@ -7,19 +7,18 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import gzip
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Annotated, Literal, get_args
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Header, Query
+from fastapi import APIRouter, Query
 from pydantic import Field
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from ..core import errors, graph, presentation
 from ..listing import MAX_TEXT, Id
-from ..rendering import Memory, Visit
+from ..rendering import Memory, Packed, Visit
 from .inspection import ViewAsQuery
 
 MAX_NODES = 300
@@ -215,15 +214,11 @@ async def among(memory: Memory, node: Ids) -> presentation.Drawn:
 
 
 @routes.get("/api/v1/graph/map")
-async def whole(memory: Memory, accept_encoding: Annotated[str, Header()] = "") -> Response:
+async def whole(memory: Memory) -> Response:
     """The whole graph, or the best connected part of it, with a place for each node."""
     found, now, rate = await memory.graph.map(), memory.now(), memory.settings.time_decay_rate
     body = await asyncio.to_thread(presentation.packed, found, now, rate)
-    headers = {"Vary": "Accept-Encoding"}
-    if "gzip" in accept_encoding:  # it repeats nothing that was sent, so its length tells nothing
-        body = await asyncio.to_thread(gzip.compress, body, 4)
-        headers["Content-Encoding"] = "gzip"
-    return Response(body, headers=headers, media_type="application/json")
+    return Packed(body, media_type="application/json")
 
 
 @routes.get("/api/v1/graph/seen")

@@ -7,8 +7,6 @@ from typing import get_args
 from urllib.parse import parse_qsl
 
 from fastapi import APIRouter
-from fastapi.exceptions import RequestValidationError
-from pydantic import ValidationError
 from starlette.responses import Response
 
 from ..core import errors, library, queries
@@ -17,9 +15,9 @@ from ..listing import FactListing, FactQuery, Id
 from ..rendering import Memory, Visit, or_back
 
 SHOWN = 5
+"""Facts that are named before something is done with them."""
 LISTED = 12
 """Facts of each kind that are shown for review."""
-"""Facts that are named before something is done with them."""
 SOON = 30
 """Days within which what fades is shown."""
 DOUBTS = ("weak", "hearsay", "confidential")
@@ -76,17 +74,17 @@ async def settle(memory: Memory, visit: Visit) -> Response:
 @routes.post("/memories/act")
 async def act(memory: Memory, visit: Visit) -> Response:
     """Do something with some facts; what destroys, or is much, is shown first."""
-    given = visit.choices
-    back = local_path(given.get("back", ["/memories"])[-1])
-    word, _, only = given.get("only", [""])[-1].partition(" ")
-    word = word or given.get("action", [""])[-1]
-    action, relation = ACTIONS.get(word), given.get("relation", [""])[-1]
-    every = "" if only else given.get("every", [""])[-1]
+    given = visit.form
+    back = local_path(given.get("back", "/memories"))
+    word, _, only = given.get("only", "").partition(" ")
+    word = word or given.get("action", "")
+    action, relation = ACTIONS.get(word), given.get("relation", "")
+    every = "" if only else given.get("every", "")
     if every:
         page = await memory.library.browse(_listed(every).filter(memory.zone, MAX_EVERY))
         ids = [line.fact.id for line in page.items]
     else:
-        ids = [only] if only else list(dict.fromkeys(given.get("id", [])))
+        ids = [only] if only else list(dict.fromkeys(visit.choices.get("id", [])))
     if word == "export" and ids:
         return visit.redirect("/data", what="export", count=await _export(memory, back, ids))
     if action is None or not ids:
@@ -95,7 +93,7 @@ async def act(memory: Memory, visit: Visit) -> Response:
     # Of all that is found only what was shown is touched, not what came since.
     seen = _digest(ids) if every else "yes"
     is_unclear = action == "relate" and relation not in visit.words.predicates()
-    if is_unclear or (not is_small and given.get("confirm", [""])[-1] != seen):
+    if is_unclear or (not is_small and given.get("confirm") != seen):
         return visit.render(
             "memories_act.html",
             action=action,
@@ -131,11 +129,7 @@ async def _export(memory: Memory, back: str, ids: list[str]) -> int:
 
 def _listed(address: str) -> FactListing:
     """The list that an address of the table shows, from its beginning."""
-    given = dict(parse_qsl(split(address).query)) | {"cursor": ""}
-    try:
-        return FactListing.model_validate(given)
-    except ValidationError as error:
-        raise RequestValidationError(error.errors()) from None
+    return FactListing.model_validate(dict(parse_qsl(split(address).query)) | {"cursor": ""})
 
 
 def _digest(ids: list[str]) -> str:
