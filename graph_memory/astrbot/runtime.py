@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 from astrbot.api.message_components import File, Plain
 
 from ..access import Access
-from ..commands.backup_commands import BackupCommands
 from ..commands.memory_commands import Command, Commands
+from ..commands.offline_commands import UNSET, BackupCommands, PersonaCommands
 from ..commands.tools import Tools
 from ..commands.transfers import ExportAnswer
 from ..commands.usage import help_text, unknown
@@ -40,7 +40,6 @@ from .adapter import Host
 from .handlers import PersonaNamed, memory_tools
 from .log import LogBridge
 from .page import address, register
-from .persona_commands import UNSET, PersonaCommands
 from .providers import AstrBotVoice, ProviderModel, ProviderReranker, load_embedder, wrong_choices
 
 if TYPE_CHECKING:  # not loaded before somebody wants it
@@ -103,11 +102,7 @@ class Runtime:
     """
 
     def __init__(
-        self,
-        context: Any,
-        config: Mapping[str, Any],
-        directory: Callable[[], Path],
-        serve: Serve,
+        self, context: Any, config: Mapping[str, Any], directory: Callable[[], Path], serve: Serve
     ) -> None:
         self._context, self._config = context, config
         self.settings, self._wrong = read(config)

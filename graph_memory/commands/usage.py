@@ -89,15 +89,22 @@ class Wishes(Generic[T]):
         return wish if self._now() - at <= self._seconds else None
 
 
-class Answers:
-    """What commands of one memory answer, in its language."""
+class Speaker:
+    """Says things in one language."""
 
-    def __init__(self, memory: MemoryService) -> None:
-        self.memory = memory
-        self._language = memory.settings.language
+    def __init__(self, language: str) -> None:
+        self._language = language
 
     def _say(self, key: str, **values: object) -> str:
         return say(self._language, key, **values)
+
+
+class Answers(Speaker):
+    """What commands of one memory answer, in its language."""
+
+    def __init__(self, memory: MemoryService) -> None:
+        super().__init__(memory.settings.language)
+        self.memory = memory
 
     def _moment(self, at: float) -> str:
         return moment(at, self.memory.zone)

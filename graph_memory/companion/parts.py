@@ -240,7 +240,7 @@ def _occasion(state: SessionState, at: float, zone: tzinfo, language: str) -> st
     """What time it is, how long ago the last talk was, and how often the user talks."""
     local = datetime.fromtimestamp(at, zone)
     today = local.toordinal()
-    counts = [sum(today - span < each <= today for each in state.days) for span in SPANS]
+    seven, thirty = (sum(today - span < each <= today for each in state.days) for span in SPANS)
     ago = (
         say(language, "lead_first")
         if state.before is None
@@ -252,7 +252,8 @@ def _occasion(state: SessionState, at: float, zone: tzinfo, language: str) -> st
         "lead_occasion",
         when=f"{local:%Y-%m-%d} {weekday} {local:%H:%M}",
         ago=ago,
-        **dict(zip(("seven", "thirty"), counts, strict=True)),
+        seven=seven,
+        thirty=thirty,
     )
 
 

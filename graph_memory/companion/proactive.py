@@ -198,13 +198,10 @@ class Proactive(Part):
 
     async def _fail(self, row: FollowUp, now: float) -> None:
         """Let one be tried again later, or not any more."""
-        attempts = row.attempts + 1
-        if attempts >= TRIES:
-            dropped = FollowUpStatus.DROPPED.value
-            await self._alter(row, attempts=attempts, status=dropped)
-            return
-        due, status = now + RETRY[row.attempts], FollowUpStatus.WAITING.value
-        await self._alter(row, attempts=attempts, due_at=due, status=status)
+        attempts, due, status = row.attempts + 1, row.due_at, FollowUpStatus.DROPPED
+        if attempts < TRIES:
+            due, status = now + RETRY[row.attempts], FollowUpStatus.WAITING
+        await self._alter(row, attempts=attempts, due_at=due, status=status.value)
 
     # -------------------------------------------------------------- background
 

@@ -131,13 +131,10 @@ class Transcripts(Part):
         return await self._read(asker, lambda found: found.open(id, reader))
 
     async def _read(self, asker: Asker, work: Callable[[_Reading], T]) -> T:
-        views, zone = self._own(asker), self._zone
+        """Do ``work`` on what the asker sees of the Sessions of the persona asked."""
+        found, zone = self._recall.visible(asker), self._zone
+        views = {id: view for id, view in found.items() if view.rest is Rank.OWN}
         return await self._journal.look(lambda db: work(_Reading(db, asker, views, zone)))
-
-    def _own(self, asker: Asker) -> Mapping[str, View]:
-        """The Sessions of the persona that is asked, as far as the asker may see them."""
-        found = self._recall.visible(asker)
-        return {id: view for id, view in found.items() if view.rest is Rank.OWN}
 
 
 class _Reading:
@@ -167,7 +164,8 @@ class _Reading:
                 found += self._told(session, search, exclude)
                 found.sort(key=lambda message: (-message.at, -message.id))
                 del found[FOUND:]
-        waiting = {id: self._upcoming(id) for id in {m.session for m in found}}
+        shows, zone = self._visible.shows, self._zone
+        waiting = {id: _upcoming(self._db, id, zone, shows) for id in {m.session for m in found}}
         hits = [hit for m in found if (hit := self._hit(m, waiting[m.session].values()))]
         spoken = {(h.session.circle, h.message.text) for h in hits if not h.message.is_nobodys}
         return [
@@ -194,9 +192,6 @@ class _Reading:
         read = disclosed(message)
         return read if read.text == message.text or search.fits(read) else None
 
-    def _upcoming(self, session: str) -> dict[str, Episode]:
-        return _upcoming(self._db, session, self._zone, self._visible.shows)
-
     def _hit(self, message: Message, waiting: Iterable[Episode]) -> Hit | None:
         session, id = self._visible.session(message.session), message.id
         if session is None:
@@ -208,9 +203,9 @@ class _Reading:
 
     def open(self, id: str, reader: Asker | None) -> Transcript:
         """One record, word for word."""
-        record = self._rows.get(Episode, id)
+        record, shows = self._rows.get(Episode, id), self._visible.shows
         for session in [record.session] if record else self._views:
-            record = self._upcoming(session).get(id, record)
+            record = _upcoming(self._db, session, self._zone, shows).get(id, record)
         if record is None or record.is_record or not self._visible.shows(record):
             raise NotFoundError(f"there is no record {id}")
         said = self._rows.messages_of(record, MOST_LINES)
@@ -219,11 +214,7 @@ class _Reading:
 
 
 def newest_records(
-    db: sqlite3.Connection,
-    session: str,
-    limit: int,
-    zone: tzinfo,
-    shows: Shows = lambda _: True,
+    db: sqlite3.Connection, session: str, limit: int, zone: tzinfo, shows: Shows = lambda _: True
 ) -> list[Episode]:
     """The last records of a Session, newest first, with what waits to be learned."""
     found = {each.id: each for each in queries.newest_episodes(db, session, limit)}

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import EmbeddingError, StorageError
-from ..inference.ports import Vectors
+from ..inference.ports import RawEmbedder, Vectors
 from ..text import text_hash
 
 SLICE = 8
@@ -97,21 +97,6 @@ difference is the language.
 """
 
 
-class RawEmbedder(Protocol):
-    """A model as it comes: an ``Embedder`` of unknown scale, vectors of any length."""
-
-    name: str
-    parallel: bool
-
-    async def query(self, text: str) -> Vectors: ...
-
-    async def questions(self, texts: list[str]) -> Vectors: ...
-
-    async def passages(self, texts: list[str]) -> Vectors: ...
-
-    async def close(self) -> None: ...
-
-
 class CalibratedEmbedder:
     """An embedder on the common scale; made by :func:`calibrate`.
 
@@ -144,24 +129,24 @@ class CalibratedEmbedder:
 
     async def query(self, text: str) -> Vectors:
         """See ``Embedder``; a vector of another width is an ``EmbeddingError``."""
-        row = unit_rows(await self._raw.query(text), self.name, 1, self.width)
-        return self._scaled(row, self._asked).reshape(-1)
+        return self._calibrated(await self._raw.query(text), 1, self._asked).reshape(-1)
 
     async def questions(self, texts: list[str]) -> Vectors:
         """See ``Embedder``; vectors of another width are an ``EmbeddingError``."""
-        rows = unit_rows(await self._raw.questions(texts), self.name, len(texts), self.width)
-        return self._scaled(rows, self._asked)
+        return self._calibrated(await self._raw.questions(texts), len(texts), self._asked)
 
     async def passages(self, texts: list[str]) -> Vectors:
         """See ``Embedder``; vectors of another width are an ``EmbeddingError``."""
         if not texts:
             return np.zeros((0, self.width), np.float32)
-        rows = unit_rows(await self._raw.passages(texts), self.name, len(texts), self.width)
-        return self._scaled(rows, self._told)
+        return self._calibrated(await self._raw.passages(texts), len(texts), self._told)
 
     async def close(self) -> None:
         """Close the model."""
         await self._raw.close()
+
+    def _calibrated(self, values: ArrayLike, rows: int, mean: Vectors) -> Vectors:
+        return self._scaled(unit_rows(values, self.name, rows, self.width), mean)
 
     def _scaled(self, rows: Vectors, mean: Vectors) -> Vectors:
         """``rows`` without ``mean`` and language, each of length 1."""
@@ -199,12 +184,7 @@ async def calibrate(raw: RawEmbedder, store: VectorStore | None = None) -> Calib
     return CalibratedEmbedder(raw, questions, statements)
 
 
-async def _kept(
-    store: VectorStore | None,
-    name: str,
-    texts: list[str],
-    embed: Embed,
-) -> Vectors:
+async def _kept(store: VectorStore | None, name: str, texts: list[str], embed: Embed) -> Vectors:
     """Vectors of the calibration texts, from the store if they are there."""
     hashes = [text_hash(text) for text in texts]
     with contextlib.suppress(StorageError):

@@ -192,10 +192,7 @@ class Stopped(Exception):  # noqa: N818 - a request that was heard, not an error
 
 
 def build(
-    path: Path,
-    rows: Rows,
-    canonical: Callable[[str], str],
-    stop: threading.Event,
+    path: Path, rows: Rows, canonical: Callable[[str], str], stop: threading.Event
 ) -> Database:
     """Build a database at ``path`` from the journal's rows; returns it open.
 

@@ -59,25 +59,20 @@ class Reranker(Protocol):
         ...
 
 
-class Embedder(Protocol):
-    """Turns texts into unit vectors.
+class RawEmbedder(Protocol):
+    """Turns texts into vectors of any length, on a scale of the model's own.
 
     Attributes:
         name: Identifies the model; vectors of different names are never mixed.
-        floor: Cosine of a query and a passage that have nothing to do with each
-            other, roughly; similarities are read relative to it.
-        width: Of every vector.
         parallel: Whether it computes elsewhere or without Python's lock, and so slows down
             nothing else that is to be done.
     """
 
     name: str
-    floor: float
-    width: int
     parallel: bool
 
     async def query(self, text: str) -> Vectors:
-        """Vector of a question, shape ``(dim,)``, length 1.
+        """Vector of a question, shape ``(dim,)``.
 
         Raises:
             EmbeddingError: The model failed.
@@ -85,7 +80,7 @@ class Embedder(Protocol):
         ...
 
     async def passages(self, texts: list[str]) -> Vectors:
-        """Vectors of texts to be found, shape ``(len(texts), dim)``, rows of length 1.
+        """Vectors of texts to be found, shape ``(len(texts), dim)``.
 
         Raises:
             EmbeddingError: The model failed.
@@ -103,3 +98,16 @@ class Embedder(Protocol):
     async def close(self) -> None:
         """Free what the model holds."""
         ...
+
+
+class Embedder(RawEmbedder, Protocol):
+    """Turns texts into unit vectors on the common scale.
+
+    Attributes:
+        floor: Cosine of a query and a passage that have nothing to do with each
+            other, roughly; similarities are read relative to it.
+        width: Of every vector.
+    """
+
+    floor: float
+    width: int

@@ -95,11 +95,7 @@ class Upkeep(Part):
         self._embedding = embedding
         self._summaries = SummaryWriter(context, model, breaker, self._quiet)
         self._job = Supervisor(
-            "gm-upkeep",
-            self._step,
-            logger,
-            "upkeep failed and will be tried again",
-            retry=(RETRY,),
+            "gm-upkeep", self._step, logger, "upkeep failed and will be tried again", retry=(RETRY,)
         )
 
     async def start(self) -> None:

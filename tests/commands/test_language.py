@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from graph_memory.commands.backup_commands import BackupCommands
 from graph_memory.commands.memory_commands import Commands
+from graph_memory.commands.offline_commands import BackupCommands
 from graph_memory.commands.transfers import ImportEnvironment
 from graph_memory.commands.usage import help_text, unknown
 from graph_memory.errors import (

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_memory.commands.backup_commands import BackupCommands
 from graph_memory.commands.memory_commands import Commands
+from graph_memory.commands.offline_commands import BackupCommands
 from graph_memory.commands.transfers import ImportEnvironment
 from graph_memory.commands.usage import misused, nearest
 from graph_memory.model import Turn

@@ -60,11 +60,7 @@ def _given(fields: Mapping[str, str]) -> dict[str, str]:
 
 
 async def _show(
-    memory: Memory,
-    visit: Visit,
-    tune: Tune | None,
-    given: Mapping[str, str],
-    status: int = 200,
+    memory: Memory, visit: Visit, tune: Tune | None, given: Mapping[str, str], status: int = 200
 ) -> Response:
     in_use = _values(memory.settings)
     wanted, wrong = _read({**{k: str(v) for k, v in in_use.items()}, **given})

@@ -23,9 +23,7 @@ routes = APIRouter()
 
 @routes.get("/people")
 async def people(
-    memory: Memory,
-    visit: Visit,
-    q: Annotated[str, Query(max_length=MAX_TEXT)] = "",
+    memory: Memory, visit: Visit, q: Annotated[str, Query(max_length=MAX_TEXT)] = ""
 ) -> Response:
     """People who chat, things that are known, and personas; or who is called so."""
     if text := q.strip():

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_memory.embedding.unigram import UNKNOWN_COSTS, Unigram
+from graph_memory.embedding.e5 import UNKNOWN_COSTS, Unigram
 
 PIECES = {"<unk>": 0.0, "": 0.0, "▁": -2.0, "a": -3.0, "b": -3.5, "ab": -4.0, "▁a": -3.2}
 PIECES |= {"小": -5.0, "林": -5.5, "小林": -6.0, "ba": -9.5, "😀": -7.0, "abab": -8.5}

@@ -1,6 +1,7 @@
-"""Commands that list and restore backups, also while the memory is closed.
+"""Commands that need no open memory: restoring, switching personas.
 
-They need a directory and no memory: a damaged journal keeps the memory closed.
+Backups need a directory and no memory: a damaged journal keeps the memory closed. AstrBot no
+longer brings ``/persona``, and its own ``/new`` takes no persona.
 """
 
 from __future__ import annotations
@@ -9,27 +10,27 @@ import asyncio
 import time
 from datetime import tzinfo
 from pathlib import Path
+from typing import Any
 
 from ..dates import moment
 from ..errors import JournalError, NotFoundError
-from ..locales import explain, say
+from ..locales import explain
 from ..maintenance import Preview, preview, saved, stage
+from ..model import NO_PERSONA
 from .usage import CONFIRM as _YES
-from .usage import misused
+from .usage import Speaker, misused
 
 LISTED = 10
+UNSET = "unset"
+"""What is said in place of a persona's name to have none."""
 
 
-class BackupCommands:
+class BackupCommands(Speaker):
     """Backups of the memory in ``directory`` as an owner sees them."""
 
     def __init__(self, directory: Path, language: str, zone: tzinfo) -> None:
-        self._directory = directory
-        self._language = language
-        self._zone = zone
-
-    def _say(self, key: str, **values: object) -> str:
-        return say(self._language, key, **values)
+        super().__init__(language)
+        self._directory, self._zone = directory, zone
 
     async def answer(self, text: str) -> tuple[str, bool]:
         """List backups, preview the named one, or prepare it once confirmed.
@@ -71,3 +72,42 @@ class BackupCommands:
         difference = {key: f"{count:+d}" for key, count in seen.difference.items()}
         change = self._say("restore_change" if seen.now else "restore_unreadable", **difference)
         return "\n".join([then, change, self._say("restore_confirm", name=seen.backup.name)])
+
+
+class PersonaCommands(Speaker):
+    """Listing and switching the personas of a ``host`` (``astrbot/adapter.py``)."""
+
+    def __init__(self, host: Any, language: str) -> None:
+        super().__init__(language)
+        self._host = host
+
+    async def choose(self, event: Any, name: str) -> str:
+        """Show the personas (no name), unset the current one or switch."""
+        if not name:
+            current = self._shown(await self._host.persona(event))
+            listed = self._say("persona_list", personas=self._known(), current=current)
+            return f"{listed}\n{self._say('persona_usage')}"
+        if name == UNSET and name not in self._host.personas():
+            overruling = await self._host.set_persona(event, NO_PERSONA)
+            return self._done("persona_unset", name, overruling)
+        if name not in self._host.personas():
+            return self._say("persona_unknown", name=name, personas=self._known())
+        return self._done("persona_set", name, await self._host.set_persona(event, name))
+
+    async def begin(self, event: Any, name: str) -> str:
+        """Start a conversation with a persona."""
+        if name not in self._host.personas():
+            return self._say("persona_unknown", name=name, personas=self._known())
+        return self._done("persona_new", name, await self._host.new_conversation(event, name))
+
+    def _done(self, key: str, name: str, overruling: str | None) -> str:
+        text = self._say(key, name=name)
+        if overruling is None:
+            return text
+        return f"{text}\n{self._say('persona_forced', current=self._shown(overruling))}"
+
+    def _known(self) -> str:
+        return ", ".join(self._host.personas())
+
+    def _shown(self, persona: str) -> str:
+        return self._say("persona_none") if persona == NO_PERSONA else persona
