@@ -35,7 +35,7 @@ REVIEWED = {
     "graph_memory/store/queries.py": "conditions joined key like named order parts people"
     " query side source values wanted where",
     "graph_memory/store/rows.py": "key order query rest where",
-    "graph_memory/store/schema.py": "cls columns fields name whole",
+    "graph_memory/store/schema.py": "cls columns fields whole",
     "graph_memory/transfer/import_runs.py": "marks nodes",
     "graph_memory/transfer/sources/source.py": "query",
 }

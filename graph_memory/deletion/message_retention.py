@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable
 from functools import partial
 
 from ..model import Basis, Erased, Session, registered
 from ..retention import DAY
 from ..store import Journal
 from ..store.messages import by_ids
-from ..store.rows import THINNED_COUNT, Tell, forget_texts, models_of, note, noted
+from ..store.rows import THINNED_COUNT, Rows, Tell, forget_texts, models_of, note, noted
 
 THINNED = "thinned"
 """Note: the newest batch of which messages were deleted because they were old."""
@@ -81,31 +81,20 @@ def thin_some(
             (json.dumps(citing), session, first, last),
         )
     }
-    told = list(_told(db, session, first, last))
+    episodes = Rows(db).episodes_of(session, (id for id, *_ in old))
+    told = [episode for episode in episodes if episode.summary]
     going = {
         id: batch
         for id, at, batch, state in old
         if state == "learned"
         and id not in cited
-        and any(a <= id <= b and since <= at <= until for a, b, since, until in told)
+        and any(
+            each.first_message <= id <= each.last_message and each.started_at <= at <= each.ended_at
+            for each in told
+        )
     }
     _thin(db, going, tell)
     return len(going), last if len(old) == SLICE else 0
-
-
-def _told(
-    db: sqlite3.Connection, session: str, first: int, last: int
-) -> Iterator[tuple[int, int, float, float]]:
-    """What summaries of a Session tell of, as first and last message and time."""
-    for (text,) in db.execute(
-        "SELECT data FROM row WHERE kind = 'episode' AND session = ?"
-        " AND json_extract(data, '$.summary') != ''"
-        " AND json_extract(data, '$.last_message') >= ?"
-        " AND json_extract(data, '$.first_message') <= ?",
-        (session, first, last),
-    ):
-        row = json.loads(text)
-        yield row["first_message"], row["last_message"], row["started_at"], row["ended_at"]
 
 
 def _thin(db: sqlite3.Connection, going: dict[int, int], tell: Tell) -> None:

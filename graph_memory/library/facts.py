@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Any, TypeVar
 
 from ..context import Context, Part
 from ..deletion import forget_me, retraction
@@ -56,6 +57,7 @@ from .edits import (
     version,
 )
 
+T = TypeVar("T")
 OFFERED = 60
 """People, and things, that are offered to filter by."""
 MAX_FACTS = 300
@@ -285,8 +287,8 @@ class Library(Part):
                 sorted({s.persona for s in found}),
                 sorted(circles.items(), key=lambda circle: circle[1]),
                 queries.predicates(db),
-                _called(db, people),
-                _called(db, things),
+                _called(db, people, Called),
+                _called(db, things, Called),
                 queries.strengths(db, self._now(), self._context.settings.time_decay_rate),
             )
             self._seen = state, seen
@@ -296,13 +298,7 @@ class Library(Part):
 
     async def people(self, limit: int = 300) -> list[Person]:
         """Who chats, those first who spoke last."""
-
-        def work(db: sqlite3.Connection) -> list[Person]:
-            some = queries.people(db, limit)
-            names = queries.names(db, (user for user, *_ in some))
-            return [Person(found[0], names.get(found[0], found[0]), *found[1:]) for found in some]
-
-        return await self._journal.look(work)
+        return await self._journal.look(lambda db: _called(db, queries.people(db, limit), Person))
 
     async def personas(self) -> list[PersonaSummary]:
         """The personas that have Sessions, those first who know most."""
@@ -333,7 +329,7 @@ class Library(Part):
     async def search(self, text: str, limit: int = 12, session: str = "") -> list[Called]:
         """People and things with a text in a name, those first that a Session knows."""
         return await self._journal.look(
-            lambda db: _called(db, queries.search_names(db, text, limit, session))
+            lambda db: _called(db, queries.search_names(db, text, limit, session), Called)
         )
 
     async def cards(self, nodes: Iterable[str]) -> list[Called]:
@@ -761,9 +757,12 @@ def begun(line: FactLine) -> float:
     return line.fact.said_at if line.fact.valid_from is None else line.fact.valid_from
 
 
-def _called(db: sqlite3.Connection, found: Sequence[queries.Counted]) -> list[Called]:
+def _called(
+    db: sqlite3.Connection, found: Sequence[tuple[Any, ...]], made: Callable[..., T]
+) -> list[T]:
+    """What is made of nodes (first in each row), their names, and the rest of it."""
     names = queries.names(db, (node for node, *_ in found))
-    return [Called(each[0], names.get(each[0], each[0]), *each[1:]) for each in found]
+    return [made(node, names.get(node, node), *rest) for node, *rest in found]
 
 
 def _cards(db: sqlite3.Connection, nodes: Iterable[str]) -> list[Called]:

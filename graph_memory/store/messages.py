@@ -269,14 +269,16 @@ def addressee(db: sqlite3.Connection, circle: str, quote: Quote, account: str = 
 # --------------------------------------------------------------------------- batches
 
 
-def open_batch(db: sqlite3.Connection, messages: list[Message], at: float) -> int:
-    """Claim ``messages`` (of one Session) for a new batch and return its id."""
+def open_batch(
+    db: sqlite3.Connection, said: list[Message], at: float, state: str = "waiting", error: str = ""
+) -> int:
+    """Claim messages (of one Session) for a new batch and return its id."""
     cursor = db.execute(
-        "INSERT INTO batch (session, state, created_at) VALUES (?, 'waiting', ?)",
-        (messages[0].session, at),
+        "INSERT INTO batch (session, state, created_at, error) VALUES (?, ?, ?, ?)",
+        (said[0].session, state, at, error),
     )
     batch = int(cursor.lastrowid or 0)
-    db.executemany("UPDATE message SET batch = ? WHERE id = ?", [(batch, m.id) for m in messages])
+    db.executemany("UPDATE message SET batch = ? WHERE id = ?", [(batch, m.id) for m in said])
     return batch
 
 

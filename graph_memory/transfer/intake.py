@@ -379,17 +379,13 @@ class Intake:
             taken = waiting[:count]
             after = taken[-1].id
             write(self.db, draft, taken[-1].at)
-            self._claim(session, taken)
+            self._claim(taken)
 
-    def _claim(self, session: Session, taken: list[Message]) -> None:
+    def _claim(self, taken: list[Message]) -> None:
         """Make a batch that counts as learned until somebody wants it to be."""
-        is_unknown = any(m.is_nobodys for m in taken)
-        error = UNKNOWN_SPEAKER if is_unknown else ""
-        batch = contents.put_claim(self.db, Claim(0, session.id, "learned", taken[-1].at), error)
-        self.db.executemany(
-            "UPDATE message SET batch = ? WHERE id = ?", [(batch, m.id) for m in taken]
-        )
-        if not is_unknown and any(m.is_human for m in taken):
+        error = UNKNOWN_SPEAKER if any(m.is_nobodys for m in taken) else ""
+        mail.open_batch(self.db, taken, taken[-1].at, "learned", error)
+        if not error and any(m.is_human for m in taken):
             self.batches += 1
             self.tokens += OVERHEAD + ANSWER + sum(tokens(m.name + m.text) for m in taken)
 

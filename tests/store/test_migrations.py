@@ -143,3 +143,9 @@ async def test_a_journal_older_than_the_first_release_is_left_alone(path: Path) 
     with pytest.raises(JournalError, match=r"update to 0\.4 first"):
         await Journal.open(path)
     assert dump(path) == before
+
+
+async def test_facts_are_listed_by_the_fields_that_triggers_keep(journal: Journal) -> None:
+    query = "SELECT name FROM pragma_table_info('fact_field')"
+    columns = [name for (name,) in await journal.look(lambda db: db.execute(query).fetchall())]
+    assert columns == ["id", "session", "subject", "object", "change", *schema.SCALARS, "cited"]

@@ -1,0 +1,5 @@
+CREATE TABLE lease (
+    name TEXT PRIMARY KEY,
+    holder TEXT NOT NULL,
+    until REAL NOT NULL
+) WITHOUT ROWID;
