@@ -91,8 +91,6 @@ class Batch:
     id: int
     session: Session
     messages: tuple[Message, ...]
-    attempts: int = 0
-    error: str = ""
 
 
 @dataclass(frozen=True, slots=True)

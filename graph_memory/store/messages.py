@@ -51,7 +51,6 @@ class QueuedBatch:
     attempts: int
     next_at: float
     error: str
-    created_at: float
     author: str = ""
 
 
@@ -289,8 +288,7 @@ _THEIRS = f"""(:authors != '[]' AND b.id IN (SELECT batch FROM message WHERE sen
     AND {_AUTHOR} IN {_WANTED})"""
 _THERE = "(:sessions IS NULL OR session IN (SELECT value FROM json_each(:sessions)))"
 QUEUE = f"""
-    SELECT id, session, state, attempts, next_at, error, created_at,
-        iif({_THEIRS}, {_AUTHOR}, '')
+    SELECT id, session, state, attempts, next_at, error, iif({_THEIRS}, {_AUTHOR}, '')
     FROM batch b WHERE state != 'learned' ORDER BY id
 """
 # A bare column beside one max() is that of the same row.
@@ -323,12 +321,12 @@ def backlog(
 
 def read_batch(db: sqlite3.Connection, id: int) -> Batch:
     """A batch with its messages; raises ``NotFoundError``."""
-    row = db.execute("SELECT session, attempts, error FROM batch WHERE id = ?", (id,)).fetchone()
+    row = db.execute("SELECT session FROM batch WHERE id = ?", (id,)).fetchone()
     session = Rows(db).get(Session, row[0]) if row else None
     if session is None:
         raise NotFoundError(f"there is no batch {id}")
     said = select_messages(db, "WHERE batch = ? ORDER BY id", (id,))
-    return Batch(id, session, tuple(said), row[1], row[2])
+    return Batch(id, session, tuple(said))
 
 
 # -------------------------------------------------------------------------- evidence

@@ -11,6 +11,7 @@ import hashlib
 import logging
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
@@ -115,12 +116,8 @@ class Importer:
         return await asyncio.to_thread(self._preview)
 
     def _preview(self) -> Plan:
-        with reading(self.journal.path) as db:
-            intake = self._take_in(db)
-            try:
-                return _plan(db, intake, self._run(db))
-            finally:
-                intake.close()
+        with reading(self.journal.path) as db, closing(self._take_in(db)) as intake:
+            return _plan(db, intake, self._run(db))
 
     async def run(self, progress: Told = unheard) -> Brought:
         """Bring everything in that is not here yet; a second time changes nothing.
@@ -136,9 +133,7 @@ class Importer:
         try:
             task = await asyncio.to_thread(_ImportTask, self, intake, run, deleted, progress)
             await task.run()
-        except asyncio.CancelledError:  # the journal's thread may be reading from it still
-            raise
-        except BaseException:
+        except Exception:  # if it was cancelled, the journal's thread may be reading from it still
             intake.close()
             raise
         intake.close()

@@ -36,7 +36,7 @@ from ..store import messages as mail
 from ..store.contents import Claim
 from ..store.journal import finished
 from ..store.pauses import Gaps, put_pause
-from ..store.rows import write
+from ..store.rows import PAGE, select_messages, write
 from ..store.schema import migrate
 from ..text import clean, clean_name, tokens
 from .deduplication import Held, Told, recognised
@@ -48,7 +48,6 @@ OVERHEAD, ANSWER = 1_800, 350
 """Tokens of a learning call besides the messages, and of its answer."""
 UNKNOWN_SPEAKER = "unknown speaker"
 """Error of a batch from which nothing is to be learned: nobody knows who spoke."""
-_PAGE = 500
 _TABLES = """
     CREATE TABLE line (
         key TEXT NOT NULL PRIMARY KEY, session TEXT NOT NULL, sender TEXT NOT NULL,
@@ -369,12 +368,8 @@ class Intake:
     def _cut(self, session: Session) -> None:
         """Let batches claim the lines of a Session, by the rules of what is heard."""
         after = 0
-        query = (
-            "SELECT id, session, sender, name, text, at, ref FROM message"
-            " WHERE session = ? AND id > ? ORDER BY id LIMIT ?"
-        )
-        while page := self.db.execute(query, (session.id, after, _PAGE)).fetchall():
-            waiting = [Message(*each) for each in page]
+        query = "WHERE session = ? AND id > ? ORDER BY id LIMIT ?"
+        while waiting := select_messages(self.db, query, (session.id, after, PAGE)):
             count, draft = claimer(self._zone)(Rows(self.db), session, waiting)
             taken = waiting[:count]
             after = taken[-1].id

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import sqlite3
 from dataclasses import replace
-from functools import partial
 
 from ..errors import FormatError
 from ..model import GROUP, Change, Link, Row, Session, user_id
@@ -44,8 +43,8 @@ async def preview_renaming(journal: Journal, old: str, new: str) -> list[tuple[s
         old, new: Two circles of a kind, two user ids (their private chats), or two
             platforms (all chats there); anything else raises ``FormatError``.
     """
-    way = _way(old, new)
-    moved = await journal.look(partial(_moved, way=way))
+    _require_alike(old, new)
+    moved = await journal.look(lambda db: _moved(db, old, new))
     return [(each.circle, circle) for each, circle in moved]
 
 
@@ -55,15 +54,14 @@ async def rename_chat(journal: Journal, old: str, new: str, at: float) -> Change
     Accounts whose private chats are renamed are linked to the new ones: they are one
     person's.
     """
+    _require_alike(old, new)
     with journal.long_work():
-        return await journal.alter(partial(_rename, way=_way(old, new), at=at))
+        return await journal.alter(lambda db, tell: _rename(db, old, new, at, tell))
 
 
-def _way(old: str, new: str) -> tuple[str, str]:
-    kinds = [_kind(each) for each in (old, new)]
-    if kinds[0] != kinds[1] or old == new:
+def _require_alike(old: str, new: str) -> None:
+    if _kind(old) != _kind(new) or old == new:
         raise FormatError("old and new must be of a kind, and not the same").told("way")
-    return old, new
 
 
 def _kind(place: str) -> str:
@@ -76,9 +74,8 @@ def _kind(place: str) -> str:
     return "user" if colons == 1 else split_circle(place)[1]
 
 
-def _moved(db: sqlite3.Connection, way: tuple[str, str]) -> list[tuple[Session, str]]:
+def _moved(db: sqlite3.Connection, old: str, new: str) -> list[tuple[Session, str]]:
     """The Sessions that are renamed, and the circle that each is in then."""
-    old, new = way
     found: list[tuple[Session, str]] = []
     for each in contents.sessions(db).values():
         if _kind(old) == "user" and each.owner == old:
@@ -89,11 +86,9 @@ def _moved(db: sqlite3.Connection, way: tuple[str, str]) -> list[tuple[Session, 
     return found
 
 
-def _rename(
-    db: sqlite3.Connection, tell: Tell, *, way: tuple[str, str], at: float
-) -> Change | None:
+def _rename(db: sqlite3.Connection, old: str, new: str, at: float, tell: Tell) -> Change | None:
     rows: list[Row] = []
-    for session, circle in _moved(db, way):
+    for session, circle in _moved(db, old, new):
         platform, kind, key = split_circle(circle)
         owner = "" if kind == GROUP else user_id(platform, key)
         # Where to write to is not known until somebody speaks there.

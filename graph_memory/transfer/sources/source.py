@@ -16,13 +16,12 @@ from typing import Any
 from ...errors import FormatError
 from ...model import GROUP, NO_PERSONA, PRIVATE, Session
 from ...store.connection import open_to_read
-from ...store.rows import paged
+from ...store.rows import PAGE, paged
 from ..file_format import Piece
 from ..intake import ChatWindow, Skipped, SourceLine
 
 _SHARED = re.compile(r"(\d+)_(\d+)")
 """Session id of a group under AstrBot's ``unique_session``: sender and group."""
-_PAGE = 500
 
 Pieces = Iterator[Piece | SourceLine | Skipped]
 
@@ -133,7 +132,7 @@ def database(path: Path, *tables: str) -> Iterator[tuple[sqlite3.Connection, set
         raise FormatError(f"the database cannot be read: {error}").told("unreadable") from error
 
 
-def pages(db: sqlite3.Connection, query: str, limit: int = _PAGE) -> Iterator[tuple[Any, ...]]:
+def pages(db: sqlite3.Connection, query: str, limit: int = PAGE) -> Iterator[tuple[Any, ...]]:
     """Rows of a table, page by page.
 
     Args:
