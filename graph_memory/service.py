@@ -19,7 +19,7 @@ from .access import Access
 from .allocator import trim_heap
 from .companion import Companion
 from .context import Context
-from .coordination import Coordination
+from .coordination import Coordination, Instances
 from .data_directory import lock, restrict
 from .deletion import ForgetMe, Tombstones
 from .embedding import CachedEmbedder
@@ -41,7 +41,6 @@ from .recall import EMBEDDING_SHARE, Recaller
 from .references import References
 from .settings import Settings
 from .store import Rows, copies
-from .store.instances import Instances
 from .supervisor import Supervisor
 from .transfer import TransferService
 

@@ -37,14 +37,13 @@ from ..errors import (
     brief,
 )
 from ..model import BOT, Change, Data, Entity, Erased, Merge, Op, Session, kind_named, registered
-from ..progress import Steps, Told, unheard
 from ..store import Journal, copies
 from ..store.connection import failing, open_to_read
 from ..store.journal import Slices, finished
 from ..store.outbox import Heard
 from ..store.rows import Tell, forget_texts, forget_vectors, note, noted, notes
 from ..store.schema import APPLICATION_ID, migrate, require_known
-from ..supervisor import Supervisor
+from ..supervisor import Steps, Supervisor, Told, unheard
 from . import retraction
 from .message_retention import delete_messages
 from .plan import DeletionPlan, changes_about, orphans, plan_for_user, rewrite_log

@@ -23,10 +23,10 @@ from ..inference.token_budget import Account
 from ..learning import LearningStatus
 from ..locales import TEXTS, explain, say
 from ..maintenance import Report
-from ..progress import Told
 from ..recall import Recaller
 from ..store import MENDABLE, Journal, examine, mend
 from ..store.postgres import Bot
+from ..supervisor import Told
 
 logger = logging.getLogger("graph_memory.inspect")
 

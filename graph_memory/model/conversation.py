@@ -6,8 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 
-from .kinds import Session
-from .row import BOT, NOBODY
+from .kinds import BOT, NOBODY, Session
 
 GAP = 600.0
 """Seconds of silence that end an episode."""

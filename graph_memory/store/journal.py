@@ -22,8 +22,7 @@ from numpy.typing import NDArray
 
 from ..errors import JournalError
 from ..model import Batch, Change, Message, Presence, Quote, Session
-from ..progress import LongWork
-from ..supervisor import Supervisor
+from ..supervisor import LongWork, Supervisor
 from . import copies, presence, queries
 from . import messages as mail
 from .connection import (

@@ -16,10 +16,10 @@ from ..deletion.message_retention import delete_messages
 from ..deletion.plan import NOBODY, DeletionPlan, Key
 from ..errors import NotFoundError
 from ..model import IMPORT, Entity, Episode, Erased, Row, Session, User, decode, encode
-from ..progress import Steps, Told, unheard
 from ..store import Draft, contents, presence
 from ..store.journal import Slices
 from ..store.rows import Tell, is_used, note, notes, read_change, write
+from ..supervisor import Steps, Told, unheard
 
 STEP = 200
 """Messages or rows of one transaction: a message that is heard meanwhile waits no longer

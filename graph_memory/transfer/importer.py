@@ -22,13 +22,13 @@ from ..deletion import retraction
 from ..errors import FormatError, JournalError
 from ..model import Episode, Message, Row, Session
 from ..privacy.redaction import disclosed
-from ..progress import Told, unheard
 from ..settings import Remembers, Settings
 from ..store import Journal, Rows, contents, presence
 from ..store import messages as mail
 from ..store.connection import reading
 from ..store.pauses import Gaps, put_pause
 from ..store.rows import Draft, Tell, reserve, write
+from ..supervisor import Told, unheard
 from . import files
 from .deduplication import Held, join, referred, requoted
 from .files import Stop

@@ -16,10 +16,9 @@ from ..context import Context, Part
 from ..errors import JournalError
 from ..learning import Learning
 from ..model import Asker
-from ..progress import Told
 from ..store import Rows
 from ..store.connection import reading
-from ..supervisor import NEVER, Supervisor
+from ..supervisor import NEVER, Supervisor, Told
 from . import files, import_runs
 from .export import Exported, lines_for, write_export
 from .files import Stop

@@ -18,7 +18,7 @@ from graph_memory.astrbot import Host, hooks
 from graph_memory.astrbot.adapter import state_of
 from graph_memory.learning.learning_queue import EAR
 from graph_memory.model import BOT, Session, User
-from graph_memory.store.instances import DAY
+from graph_memory.retention import DAY
 from graph_memory.store.messages import LATE
 
 from ..world import World, living

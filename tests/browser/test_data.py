@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from graph_memory.astrbot import Runtime
-from graph_memory.progress import Told
+from graph_memory.supervisor import Told
 from graph_memory.transfer.transfer_service import Undone
 from tests.makers import message, private
 from webui import WebServer

@@ -10,8 +10,8 @@ import pytest_asyncio
 from starlette.requests import ClientDisconnect
 
 from graph_memory.errors import GraphError
-from graph_memory.progress import Told
 from graph_memory.service import MemoryService
+from graph_memory.supervisor import Told
 from graph_memory.transfer import SOURCES, Run
 from graph_memory.transfer.transfer_service import Undone
 from webui.guard import MAX_BODY

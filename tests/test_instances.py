@@ -2,12 +2,12 @@
 
 import pytest
 
+from graph_memory.coordination import SILENT, Instances
 from graph_memory.errors import JournalError
 from graph_memory.retention import DAY
 from graph_memory.store import Journal
-from graph_memory.store.instances import SILENT, Instances
 
-from ..makers import T0
+from .makers import T0
 
 
 async def test_accounts_are_known_after_a_restart_until_they_fall_silent(journal: Journal) -> None:

@@ -11,9 +11,9 @@ import pytest
 import pytest_asyncio
 
 from graph_memory.deletion.forget_me import Outcome
-from graph_memory.progress import RECENT, LongWork, Progress, Told
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
+from graph_memory.supervisor import RECENT, LongWork, Progress, Told
 from graph_memory.transfer import Options
 
 from .makers import T0
