@@ -29,7 +29,7 @@ from .pages import (
     overview,
     people,
 )
-from .rendering import Assets, FormError, PageRequest, Pages
+from .rendering import Assets, FormError, PageRequest
 
 PARTS = (login, overview, editing, memories, people, graph_pages, inspection, fading, data)
 """Modules of pages; an address belongs to the first that takes it."""
@@ -58,8 +58,8 @@ def create_app(
         middleware=[Middleware(Guard, keyring=keyring, site=site, agents=bool(options.mcp_asker))],
     )
     app.state.memory, app.state.tune, app.state.reopen = memory, tune, reopen
-    app.state.pages = Pages(keyring, options, memory.zone)
-    app.state.keyring, app.state.site, app.state.live = keyring, site, Live(memory)
+    app.state.options, app.state.live = options, Live(memory)
+    app.state.keyring, app.state.site = keyring, site
     app.include_router(live_routes)
     for part in PARTS:
         app.include_router(part.routes)

@@ -7,7 +7,6 @@ import contextlib
 import gzip
 import logging
 from collections.abc import Callable, Iterator, Mapping
-from datetime import tzinfo
 from functools import cache, lru_cache
 from ipaddress import ip_address
 from itertools import islice
@@ -23,7 +22,6 @@ from starlette.responses import FileResponse, RedirectResponse, Response
 from starlette.staticfiles import StaticFiles
 from starlette.types import Receive, Scope, Send
 
-from .auth import Keyring
 from .core import errors, model, pinyin, service, settings, text
 from .guard import DASHBOARD, FLASH_COOKIE, LANGUAGE_COOKIE, THEME_COOKIE, local_path
 from .i18n import LANGUAGES, Translator
@@ -126,28 +124,18 @@ def templates() -> Environment:
     return found
 
 
-class Pages:
-    """Words and keys of one web UI, by the settings for who has chosen none."""
-
-    def __init__(self, keyring: Keyring, options: settings.Settings, zone: tzinfo | None) -> None:
-        self.keyring = keyring
-        self._options = options
-        self._zone = zone
-
-    def words(self, chosen: str) -> Translator:
-        """The language that a reader has chosen, or the usual one."""
-        language = chosen if chosen in LANGUAGES else self._options.language
-        return Translator(language, self._zone, self._options.relations(language))
-
-
 class PageRequest:
     """A request for a page: what was sent, in whose language, and how it is answered."""
 
     def __init__(self, request: Request) -> None:
         self._request = request
-        self._pages: Pages = request.app.state.pages
-        self._counts: str = request.app.state.live.counts  # before anything is read
-        self.words: Translator = self._pages.words(request.cookies.get(LANGUAGE_COOKIE, ""))
+        self.app = request.app.state
+        """What all pages share; see ``create_app``."""
+        self._counts: str = self.app.live.counts  # before anything is read
+        options: settings.Settings = self.app.options
+        chosen = request.cookies.get(LANGUAGE_COOKIE, "")
+        language = chosen if chosen in LANGUAGES else options.language
+        self.words = Translator(language, self.app.memory.zone, options.relations(language))
 
     @property
     def choices(self) -> dict[str, list[str]]:
@@ -171,7 +159,7 @@ class PageRequest:
 
     def render(self, template: str, status: int = 200, **context: Any) -> Response:
         """A page from a template and its variables."""
-        request, keyring = self._request, self._pages.keyring
+        request, keyring = self._request, self.app.keyring
         theme = request.cookies.get(THEME_COOKIE, "")
         login: str = getattr(request.state, "login", "")
         sealed = request.cookies.get(FLASH_COOKIE, "")
@@ -206,7 +194,7 @@ class PageRequest:
 
     def tell(self, response: Response, **done: Any) -> Response:
         """Have the next page say what was done."""
-        sealed = self._pages.keyring.seal(done)
+        sealed = self.app.keyring.seal(done)
         response.set_cookie(FLASH_COOKIE, sealed, max_age=60, httponly=True, samesite="strict")
         return response
 

@@ -7,7 +7,7 @@ admins, and its contents for admins in a private chat only.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sized
+from collections.abc import Mapping
 from dataclasses import dataclass
 from operator import attrgetter
 from urllib.parse import urlencode
@@ -17,7 +17,7 @@ from ..dates import day_over
 from ..errors import ConflictError, NotFoundError
 from ..inspect.health import describe, learning_failure
 from ..library import NamedChange, worded
-from ..locales import explain, say
+from ..locales import TEXTS, explain, say
 from ..model import Asker, Change, Fact, Turn
 from ..recall import Item, without_name
 from ..references import Reference
@@ -38,9 +38,6 @@ MESSAGE = "message"
 """Kind of a memory that is somebody's very words."""
 _PAGE = re.compile(r"(?s)(?P<text>.*\S)\s+[pP第]\s?(?P<page>\d{1,5})\s?页?")
 """What is searched for, with a page of it at the end: 生日 第2页, birthday p2."""
-UNDONE = frozenset(
-    {"undone_forget", "undone_correct", "undone_remember", "undone_expire", "undone_date"}
-)
 
 
 class Commands(Answers):
@@ -98,7 +95,8 @@ class Commands(Answers):
         known = await self.memory.library.mine(turn.asker, limit=1000)
         if not known:
             return self._say("mine_none")
-        at, pages = _page_of(known, page)
+        pages = -(-len(known) // LISTED)
+        at = max(1, min(int(page.strip()[:5] or 1), pages))
         facts = [line.fact for line in known[(at - 1) * LISTED : at * LISTED]]
         listed = [Reference(Fact.kind, fact.id, fact.statement) for fact in facts]
         self.memory.references.number(turn, listed)
@@ -326,7 +324,7 @@ class Commands(Answers):
             self._stuck.add(error.change)
             return self._say("undo_conflict")
         key = f"undone_{last.reason}"
-        done = self._say(key if key in UNDONE else "undone", when=when, what=what)
+        done = self._say(key if key in TEXTS[self._language] else "undone", when=when, what=what)
         return f"{done}\n{self._say('redo_hint')}"
 
     async def redo(self, turn: Turn) -> str:
@@ -357,12 +355,6 @@ ADMINS = frozenset(
     {"page", "people", "flush", "preview", "backup", "doctor", "move", "restore", "import"}
 )
 """Commands for admins only."""
-
-
-def _page_of(found: Sized, page: str) -> tuple[int, int]:
-    """The page that is meant, from 1, and how many there are."""
-    pages = -(-len(found) // LISTED)
-    return max(1, min(int(page.strip()[:5] or 1), pages)), pages
 
 
 @dataclass(frozen=True, slots=True)

@@ -118,30 +118,19 @@ class Subgraph:
 
 
 @dataclass(frozen=True, slots=True)
-class MapEdge:
+class MapEdge(GraphEdge):
     """A fact as the map of all of them has it, without its statement.
 
     Attributes:
-        source, target: Places of its ends in the list of nodes.
-        until: When it ended, was replaced or put away, if that is known; ``None`` if open.
         session: Where it was said.
+        until: When it ended, was replaced or put away, if that is known; ``None`` if open.
     """
 
-    id: str
-    source: int
-    target: int
-    predicate: str
-    importance: float
-    strength_count: int
-    valid_to: float | None
-    status: str
-    recorded_at: float
-    superseded: bool
-    until: float | None
-    last_used: float
-    half_life: float
-    pinned: bool
-    session: str
+    last_used: float = 0.0
+    half_life: float = 0.0
+    pinned: bool = False
+    session: str = ""
+    until: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +147,11 @@ class Whole:
     edges: list[MapEdge]
     sessions: dict[str, tuple[str, str, bool, str]]
     total: int
+
+    @property
+    def places(self) -> dict[str, int]:
+        """Where each node is in the list of them, by its id."""
+        return {node.id: number for number, node in enumerate(self.nodes)}
 
 
 _KINDS: Final = {USER: "user", ENTITY: "entity", SESSION: "session"}
@@ -251,7 +245,7 @@ _ORPHANS: Final = (
 )
 _EVERYBODY: Final = "MATCH (n:User:Entity) RETURN n.id, label(n), n.type, n.name"
 _EVERY_FACT: Final = (
-    f"MATCH {_OUT} WHERE n.id <> m.id RETURN f.id, n.id, m.id, f.predicate, f.importance,"
+    f"MATCH {_OUT} WHERE n.id <> m.id RETURN f.id, n.id, m.id, f.predicate, '', f.importance,"
     " f.use_count, f.valid_to, f.status, f.recorded_at, f.archived_at, f.last_used, f.half_life,"
     " f.pinned, f.session ORDER BY f.recorded_at DESC, f.id"
 )
@@ -392,8 +386,8 @@ class GraphQueries:
         degrees = Counter[str](end for row in facts for end in (row[1], row[2]))
         everybody = [_node((*row, degrees[row[0]])) for row in self._db.run(_EVERYBODY, {})]
         shown = sorted(everybody, key=lambda node: (-node.degree, node.id))[:nodes]
-        place = {node.id: number for number, node in enumerate(shown)}
-        inner = [row for row in facts if row[1] in place and row[2] in place]
+        ids = {node.id for node in shown}
+        inner = [row for row in facts if row[1] in ids and row[2] in ids]
         gone = {
             old: float(at)
             for listed, at in self._db.run(_REPLACED_AT, {})
@@ -403,7 +397,7 @@ class GraphQueries:
             id: (circle, name, type == "group", persona)
             for id, circle, name, type, persona in self._db.run(_EVERY_SESSION, {})
         }
-        drawn = [_map_edge(row, place, gone) for row in inner[:edges]]
+        drawn = [_map_edge(row, gone) for row in inner[:edges]]
         return Whole(shown, drawn, sessions, len(everybody))
 
     def bridges(self, limit: int = 50) -> Subgraph:
@@ -490,13 +484,11 @@ def _ordered(ids: list[str], rows: Iterable[Iterable[object]]) -> list[GraphNode
     return [found[id] for id in ids if id in found]
 
 
-def _map_edge(row: list[Any], place: Mapping[str, int], gone: Mapping[str, float]) -> MapEdge:
+def _map_edge(row: list[Any], gone: Mapping[str, float]) -> MapEdge:
     """A row of :data:`_EVERY_FACT`; ``gone`` says when facts were replaced."""
-    id, source, target, predicate, importance, times, ended, status, at, away, *rest = row
-    ends = [time for time in (ended, away, gone.get(id)) if time is not None]
-    until = min(ends, default=None)
-    kind = (predicate, float(importance), int(times), ended, status, float(at))
-    return MapEdge(id, place[source], place[target], *kind, id in gone, until, *rest)
+    id, valid_to, fact, away, kept = row[0], row[7], row[:10], row[10], row[11:]
+    ends = [time for time in (valid_to, away, gone.get(id)) if time is not None]
+    return MapEdge(*(*fact, id in gone, *kept, min(ends, default=None)))
 
 
 def _node(row: Iterable[object]) -> GraphNode:

@@ -86,7 +86,9 @@ class GraphMap:
     @classmethod
     def of(cls, whole: Whole) -> GraphMap:
         """Lay it out; takes a second for thousands of nodes."""
-        pairs = Counter((min(e.source, e.target), max(e.source, e.target)) for e in whole.edges)
+        at = whole.places
+        joined = ((at[edge.source], at[edge.target]) for edge in whole.edges)
+        pairs = Counter((min(ends), max(ends)) for ends in joined)
         ends = np.array(list(pairs), np.intp).reshape(-1, 2)
         # Told twice joins more than once, but not twice as much.
         weights = np.sqrt(np.array(list(pairs.values()), np.float64))

@@ -173,11 +173,12 @@ def _ticks(begin: float, end: float, zone: tzinfo) -> Iterable[tuple[float, int,
 def packed(drawn: GraphMap, now: float, rate: float) -> bytes:
     """The map as JSON: rows without names of fields, and numbers for what is repeated."""
     whole, words, sessions = drawn.whole, _Words(), _Words()
+    at = whole.places
     edges = [
         (
             each.id,
-            each.source,
-            each.target,
+            at[each.source],
+            at[each.target],
             words.number(each.predicate),
             round(each.importance, 3),
             each.strength_count,
@@ -242,7 +243,7 @@ def drawn_node(node: GraphNode, drawn: GraphMap | None = None) -> Drawn:
     } | ({"x": place[0], "y": place[1], "group": place[2]} if place else {})
 
 
-def _state(edge: GraphEdge | MapEdge, now: float) -> str:
+def _state(edge: GraphEdge, now: float) -> str:
     if edge.status != Status.ACTIVE:
         return "archived"
     if edge.superseded:

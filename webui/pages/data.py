@@ -37,7 +37,7 @@ routes = APIRouter()
 
 
 @routes.get("/data")
-async def data(request: Request, memory: Memory, visit: Visit) -> Response:
+async def data(memory: Memory, visit: Visit) -> Response:
     """Everything that can be kept, taken out and brought in."""
     backups = memory.backups
     # First: of work that ends meanwhile the page is to show either this or the result.
@@ -46,7 +46,7 @@ async def data(request: Request, memory: Memory, visit: Visit) -> Response:
         "data.html",
         backups=await backups.list(),
         staged=await backups.staged(),
-        is_now=bool(request.app.state.reopen),
+        is_now=bool(visit.app.reopen),
         problem=backups.problem,
         files=_sizes(await memory.transfer.waiting()).items(),
         limits=(files.MAX_SENT >> 30, files.MAX_WAITING),
@@ -85,17 +85,17 @@ async def backup(memory: Memory, visit: Visit) -> Response:
 
 
 @routes.get("/data/restore")
-async def preview_restore(request: Request, memory: Memory, visit: Visit, name: Name) -> Response:
+async def preview_restore(memory: Memory, visit: Visit, name: Name) -> Response:
     """What restoring a backup would change."""
     with or_back("/data"):
         found = await memory.backups.preview(name)
-    return visit.render("data_restore.html", preview=found, is_now=bool(request.app.state.reopen))
+    return visit.render("data_restore.html", preview=found, is_now=bool(visit.app.reopen))
 
 
 @routes.post("/data/restore")
-async def restore(request: Request, memory: Memory, visit: Visit) -> Response:
+async def restore(memory: Memory, visit: Visit) -> Response:
     """Have a backup restored: at once, or at the next start if that is all one can do."""
-    name, reopen = visit.form.get("name", "")[:200], request.app.state.reopen
+    name, reopen = visit.form.get("name", "")[:200], visit.app.reopen
     with or_back("/data"):
         if name or not await memory.backups.staged():
             await memory.backups.restore(name)

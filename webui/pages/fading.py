@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter
 from starlette.responses import Response
 
 from ..core import errors, presentation, settings
@@ -29,26 +29,19 @@ IMPORTANCES = (0.0, 0.25, 0.5, 0.75, 1.0)
 routes = APIRouter()
 
 
-async def _tune_of(request: Request) -> Any:
-    return request.app.state.tune
-
-
-Tuner = Annotated[Tune | None, Depends(_tune_of)]
-
-
 @routes.get("/tuning")
-async def tuning(memory: Memory, visit: Visit, tune: Tuner) -> Response:
+async def tuning(memory: Memory, visit: Visit) -> Response:
     """The settings in use, or others that are tried without being kept."""
-    return await _show(memory, visit, tune, _given(visit.query))
+    return await _show(memory, visit, _given(visit.query))
 
 
 @routes.post("/tuning")
-async def save(memory: Memory, visit: Visit, tune: Tuner) -> Response:
+async def save(memory: Memory, visit: Visit) -> Response:
     """Keep settings and go by them."""
-    given = _given(visit.form)
+    given, tune = _given(visit.form), visit.app.tune
     values, wrong = _read(given)
     if wrong or tune is None or not values:
-        return await _show(memory, visit, tune, given, 422)
+        return await _show(memory, visit, given, 422)
     before = {name: f"{value:g}" for name, value in _values(memory.settings).items()}
     with or_back("/tuning"):
         await tune({FIELDS[name]: value for name, value in values.items()})
@@ -60,7 +53,7 @@ def _given(fields: Mapping[str, str]) -> dict[str, str]:
 
 
 async def _show(
-    memory: Memory, visit: Visit, tune: Tune | None, given: Mapping[str, str], status: int = 200
+    memory: Memory, visit: Visit, given: Mapping[str, str], status: int = 200
 ) -> Response:
     in_use = _values(memory.settings)
     wanted, wrong = _read({**{k: str(v) for k, v in in_use.items()}, **given})
@@ -82,7 +75,7 @@ async def _show(
         typed={**{k: f"{v:g}" for k, v in tried.items()}, **given},
         wrong=wrong,
         is_changed=tried != in_use,
-        can_save=tune is not None,
+        can_save=visit.app.tune is not None,
         names=FIELDS,
         last_run=await memory.upkeep.last_run(),
     )

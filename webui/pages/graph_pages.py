@@ -34,17 +34,8 @@ ALTERNATIVES = 5
 
 Question = Literal["path", "shared", "connected", "bridges", "newest", "contradicted", "orphans"]
 QUESTIONS = get_args(Question)
-ABOUT_TWO: dict[str, Callable[[graph.GraphQueries, str, str], graph.Subgraph]] = {
-    "path": graph.GraphQueries.path,
-    "shared": lambda queries, a, b: queries.shared(a, b, MOST),
-}
-ABOUT_ALL: dict[str, Callable[[graph.GraphQueries, int], graph.Subgraph]] = {
-    "connected": graph.GraphQueries.connected,
-    "bridges": graph.GraphQueries.bridges,
-    "newest": graph.GraphQueries.newest,
-    "contradicted": graph.GraphQueries.contradicted,
-    "orphans": graph.GraphQueries.orphans,
-}
+ABOUT_TWO = ("path", "shared")
+"""Questions about two nodes; the others are about all. ``GraphQueries`` has a method for each."""
 Depth = Annotated[int, Query(ge=1, le=graph.HOPS - 1)]
 Named = Annotated[str, Query(max_length=MAX_TEXT)]
 Ids = Annotated[list[Id], Query(min_length=1, max_length=MAX_AMONG)]
@@ -135,11 +126,12 @@ async def ask(
     """A question with a form for its ends, and its answer."""
 
     def work(queries: graph.GraphQueries) -> tuple[list[PathEnd], graph.Subgraph | None, set[str]]:
-        if question in ABOUT_ALL:
-            return [PathEnd(a), PathEnd(b)], ABOUT_ALL[question](queries, MOST), set()
+        answered: Callable[..., graph.Subgraph] = getattr(queries, question)
+        if question not in ABOUT_TWO:
+            return [PathEnd(a), PathEnd(b)], answered(MOST), set()
         ends = [_find(queries, a.strip()), _find(queries, b.strip())]
         known = [end.node["id"] for end in ends if end.node]
-        found = ABOUT_TWO[question](queries, known[0], known[1]) if len(known) == 2 else None
+        found = answered(*known) if len(known) == 2 else None
         nodes = queries.nodes("", FIRST_NODES)
         return ends, found, {node.name for node in nodes if node.name and node.kind != "session"}
 

@@ -131,7 +131,7 @@ async def choose(
     found = [
         each.node
         for each in (await memory.library.search(text) if text else [])
-        if _alike(each.node, id) and each.node not in own
+        if model.is_entity(each.node) == model.is_entity(id) and each.node not in own
     ]
     is_linking = other is not None and not model.is_entity(id)
     return visit.render(
@@ -166,8 +166,3 @@ async def split(memory: Memory, visit: Visit) -> Response:
         part = edits.split if model.is_entity(id) else edits.unlink
         change = await part(id, library.OWNER)
     return visit.redirect(node_url(id), what="split", change=change.id)
-
-
-def _alike(node: str, other: str) -> bool:
-    """Whether both are things, or both are accounts."""
-    return model.is_entity(node) == model.is_entity(other)
