@@ -91,9 +91,7 @@ class Conversations(Part):
 
         def work(db: sqlite3.Connection) -> OpenRecord:
             rows = Rows(db)
-            episode = rows.get(Episode, id)
-            if episode is None:
-                raise NotFoundError(f"there is no record {id}")
+            episode = rows.require(Episode, id)
             (record,) = _records(db, [episode])
             if episode.level != LEVELS[0]:
                 parts = [

@@ -573,8 +573,7 @@ def telling(rows: Rows, session: str, subject: Meant, wanted: Amendment, now: fl
         NotFoundError: There is no such Session.
         UnclearError: A name may mean several, or it is one of an account that is not named.
     """
-    if rows.get(Session, session) is None:
-        raise NotFoundError(f"there is no chat {session}")
+    rows.require(Session, session)
     said = worded(wanted.statement, MAX_STATEMENT)
     about, made = _subject(rows, session, subject, now)
     other = wanted.object if wanted.object and wanted.object.name.strip() else None

@@ -260,7 +260,7 @@ class Library(Part):
 
         def work(db: sqlite3.Connection) -> FactDetail:
             rows = Rows(db)
-            fact = _existing(rows, id)
+            fact = rows.require(Fact, id)
             older = [old for old in (rows.get(Fact, key) for key in fact.supersedes) if old]
             sources = list(map(disclosed, messages.by_ids(db, fact.evidence)))
             return FactDetail(
@@ -351,7 +351,7 @@ class Library(Part):
 
         def work(db: sqlite3.Connection) -> list[Conflict]:
             found, rows = queries.conflicts(db, limit), Rows(db)
-            facts = [_existing(rows, id) for one, other, _ in found for id in (one, other)]
+            facts = [rows.require(Fact, id) for one, other, _ in found for id in (one, other)]
             lines = iter(self._lines(db, facts))
             return [Conflict(next(lines), next(lines), bool(differs)) for *_, differs in found]
 
@@ -397,8 +397,7 @@ class Library(Part):
 
     def _node(self, db: sqlite3.Connection, wanted: str, limit: int) -> EntityView:
         rows, is_thing = Rows(db), is_entity(wanted)
-        if rows.get(Entity if is_thing else User, wanted) is None:
-            raise NotFoundError(f"there is nobody and nothing {wanted}")
+        rows.require(Entity if is_thing else User, wanted)
         identities = rows.identities()
         node = identities.canonical(wanted)
         nodes = sorted(identities.nodes(node))
@@ -492,7 +491,7 @@ class Library(Part):
     def _own(self, rows: Rows, id: str, asker: Asker | None) -> tuple[Fact, VisibleRows | None]:
         """A fact of the asker's, with what they may see; any of the owner's."""
         if asker is None:
-            return _existing(rows, id), None
+            return rows.require(Fact, id), None
         visible = self._context.visible(rows, asker)
         return visible.own(id), visible
 
@@ -605,7 +604,7 @@ class Library(Part):
         now = self._now()
 
         def resolve(rows: Rows) -> Draft:
-            old = _existing(rows, id)
+            old = rows.require(Fact, id)
             newer = (each.id for each in rows.replacing(id))
             if seen and version(old, newer) != seen:
                 raise StaleError(f"fact {id} was changed meanwhile")
@@ -824,13 +823,6 @@ def _threads(lines: list[FactLine]) -> list[Thread]:
         threads.setdefault(top(line.fact.id), []).append(line)
     made = [Thread(tuple(some)) for some in threads.values()]
     return sorted(made, key=lambda thread: (-begun(thread.newest), thread.newest.fact.id))
-
-
-def _existing(rows: Rows, id: str) -> Fact:
-    fact = rows.get(Fact, id)
-    if fact is None:
-        raise NotFoundError(f"there is no fact {id}")
-    return fact
 
 
 def _done(change: Change | None, what: str) -> Change:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ..context import Part
-from ..errors import BondError, NotFoundError
+from ..errors import BondError
 from ..identity import Identities
 from ..model import Change, Entity, Fact, Link, Merge, User, is_entity, stable_id
 from ..store import Draft, Rows
@@ -42,8 +42,7 @@ class IdentityEdits(Part):
             for each in (node, into):
                 if not is_entity(each):
                     raise BondError("person", f"{each} is a user: users are linked, not merged")
-                if rows.get(Entity, each) is None:
-                    raise NotFoundError(f"there is no entity {each}")
+                rows.require(Entity, each)
             identities = rows.identities()
             if identities.is_one(node, into):
                 raise BondError("one", f"{node} and {into} are one already")
@@ -100,8 +99,7 @@ class IdentityEdits(Part):
             for each in (account, other):
                 if is_entity(each):
                     raise BondError("thing", f"{each} is an entity: entities are merged")
-                if rows.get(User, each) is None:
-                    raise NotFoundError(f"there is no user {each}")
+                rows.require(User, each)
             if rows.identities().is_one(account, other):
                 raise BondError("linked_already", f"{account} and {other} are linked already")
             return Draft(actor, "link", put=[Link.of(account, other)])

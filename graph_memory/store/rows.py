@@ -119,6 +119,13 @@ class Rows:
         query = "SELECT data FROM row WHERE kind = ? AND id = ?"
         return next(iter(rows_of(cls, self._db.execute(query, (cls.kind, id)))), None)
 
+    def require(self, cls: type[R], id: str) -> R:
+        """The row of ``cls`` with this id; raises ``NotFoundError``."""
+        found = self.get(cls, id)
+        if found is None:
+            raise NotFoundError(f"there is no {cls.kind} {id}")
+        return found
+
     def some(self, cls: type[R], ids: Iterable[str]) -> list[R]:
         """The rows of ``cls`` with some ids that are there."""
         query = "SELECT data FROM row WHERE kind = ? AND id IN (SELECT value FROM json_each(?))"

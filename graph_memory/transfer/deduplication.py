@@ -32,23 +32,14 @@ _NEAR = 50
 """Lines before the one recognised last in which words with others around them are sought."""
 
 
-class Held(NamedTuple):
-    """A line that the memory holds of a chat window."""
-
-    sender: str
-    text: str
-    at: float
-    ref: str = ""
-
-
-class Told(NamedTuple):
-    """A line that is about to come in; ``at`` may be wrong by ``slack`` seconds."""
+class Said(NamedTuple):
+    """A line of a chat window; ``at`` may be wrong by ``slack`` seconds."""
 
     ref: str
     sender: str
     text: str
     at: float
-    slack: float
+    slack: float = 0.0
 
     @property
     def is_nobodys(self) -> bool:
@@ -56,7 +47,7 @@ class Told(NamedTuple):
         return self.sender.endswith(f":{NOBODY}")
 
 
-def recognised(held: Iterable[Held], told: Callable[[], Iterable[Told]], own: str) -> set[str]:
+def recognised(held: Iterable[Said], told: Callable[[], Iterable[Said]], own: str) -> set[str]:
     """References of the lines that need not come in.
 
     Args:
@@ -70,7 +61,7 @@ def recognised(held: Iterable[Held], told: Callable[[], Iterable[Told]], own: st
     earlier = {line.ref for line in some if line.ref.startswith(own)}
     heard = _Lines(line for line in some if line.ref not in earlier)
     known: set[str] = set()
-    nobodys: list[Told] = []
+    nobodys: list[Said] = []
     for line in told():
         if line.ref in earlier:
             continue
@@ -81,7 +72,7 @@ def recognised(held: Iterable[Held], told: Callable[[], Iterable[Told]], own: st
     if nobodys:
         # The program may itself have written a line down twice, once with who said it.
         others = (line for line in told() if not line.is_nobodys and line.ref not in known)
-        spoken = _Lines(Held(*line[1:4]) for line in others)
+        spoken = _Lines(others)
         known |= {line.ref for line in nobodys if spoken.take(line)}
     return known
 
@@ -89,7 +80,7 @@ def recognised(held: Iterable[Held], told: Callable[[], Iterable[Told]], own: st
 class _Lines:
     """Lines, each of which can be taken once."""
 
-    def __init__(self, lines: Iterable[Held]) -> None:
+    def __init__(self, lines: Iterable[Said]) -> None:
         self._lines = sorted(lines, key=lambda line: line.at)
         self._places: dict[str, list[int]] = {}
         for place, line in enumerate(self._lines):
@@ -97,7 +88,7 @@ class _Lines:
         self._taken: set[int] = set()
         self._last = len(self._lines)
 
-    def take(self, told: Told) -> bool:
+    def take(self, told: Said) -> bool:
         """Take the line that is this one, if there is one."""
         place = next(self._same(told), None)
         if place is None:
@@ -110,19 +101,19 @@ class _Lines:
         self._last = place
         return True
 
-    def _same(self, told: Told) -> Iterator[int]:
+    def _same(self, told: Said) -> Iterator[int]:
         """Places of the same words: those before the last one first, the nearest first."""
         places = self._places.get(told.text, [])
         before = bisect_left(places, self._last)
         order = chain(range(before - 1, -1, -1), range(before, len(places)))
         return (places[n] for n in order if self._fits(places[n], told))
 
-    def _fits(self, place: int, told: Told) -> bool:
+    def _fits(self, place: int, told: Said) -> bool:
         line = self._lines[place]
         is_speaker = line.sender == told.sender or (told.is_nobodys and line.sender != BOT)
         return is_speaker and abs(line.at - told.at) <= told.slack and place not in self._taken
 
-    def _is_within(self, place: int, told: Told) -> bool:
+    def _is_within(self, place: int, told: Said) -> bool:
         text = self._lines[place].text
         return _holds(told.text, text) or _holds(text, told.text)
 

@@ -28,9 +28,9 @@ from ..store import messages as mail
 from ..store.connection import reading
 from ..store.pauses import Gaps, put_pause
 from ..store.rows import Draft, Tell, reserve, write
-from ..supervisor import Told, unheard
+from ..supervisor import Steps, Told, unheard
 from . import files
-from .deduplication import Held, join, referred, requoted
+from .deduplication import Said, join, referred, requoted
 from .files import Stop
 from .import_runs import OWNER, STEP, Run, saved
 from .intake import Intake
@@ -196,10 +196,10 @@ def _readable(error: BaseException) -> BaseException:
             return error
 
 
-def _held(db: sqlite3.Connection, circle: str) -> Iterator[Held]:
+def _held(db: sqlite3.Connection, circle: str) -> Iterator[Said]:
     """What the memory holds of a chat window, to whichever persona it was said."""
     here = [id for id, each in contents.sessions(db).items() if each.circle == circle]
-    return (Held(m.sender, m.text, m.at, m.ref) for id in here for m in contents.messages(db, id))
+    return (Said(m.ref, m.sender, m.text, m.at) for id in here for m in contents.messages(db, id))
 
 
 def _deleted(db: sqlite3.Connection) -> _Marks:
@@ -266,9 +266,8 @@ class _ImportTask:
         self, importer: Importer, intake: Intake, run: Run, deleted: _Marks, progress: Told
     ) -> None:
         self._intake, self._run, self._deleted = intake, run, deleted
-        self._journal, self._now, self._progress = importer.journal, importer.now, progress
-        self._done = 0
-        self._total = contents.size(intake.db)
+        self._journal, self._now = importer.journal, importer.now
+        self._steps = Steps(progress, contents.size(intake.db))
         self._sessions = contents.sessions(intake.db)
         self._batches: dict[int, int] = {}
 
@@ -295,8 +294,7 @@ class _ImportTask:
             self._run.save(db)
 
         await self._journal.alter(step)
-        self._done += count
-        self._progress(min(self._done, self._total), self._total)
+        self._steps.take(count)
 
     def _begin(self, db: sqlite3.Connection, tell: Tell) -> None:
         run = self._run

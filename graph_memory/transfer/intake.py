@@ -39,7 +39,7 @@ from ..store.pauses import Gaps, put_pause
 from ..store.rows import PAGE, select_messages, write
 from ..store.schema import migrate
 from ..text import clean, clean_name, tokens
-from .deduplication import Held, Told, recognised
+from .deduplication import Said, recognised
 from .file_format import Piece
 
 EXACT = 120.0
@@ -261,7 +261,7 @@ class Intake:
         return f"{self._format}:{digest.hexdigest()}"
 
     def finish(
-        self, held: Callable[[str], Iterable[Held]], gaps: Gaps, remembers: Remembers
+        self, held: Callable[[str], Iterable[Said]], gaps: Gaps, remembers: Remembers
     ) -> None:
         """Put lines in order, cut them into episodes and batches, and check everything.
 
@@ -292,13 +292,13 @@ class Intake:
             if found:
                 raise FormatError(reason.format(*(str(part)[:80] for part in found)), 0, field)
 
-    def _leave_out(self, circle: str, held: Callable[[str], Iterable[Held]]) -> None:
+    def _leave_out(self, circle: str, held: Callable[[str], Iterable[Said]]) -> None:
         """Leave out what the memory heard itself in a chat window."""
         here = json.dumps([id for id, s in self._sessions.items() if s.circle == circle])
 
-        def told() -> Iterator[Told]:
+        def told() -> Iterator[Said]:
             return map(
-                Told._make,
+                Said._make,
                 self.db.execute(
                     "SELECT key, sender, text, at, slack FROM line WHERE session IN"
                     " (SELECT value FROM json_each(?)) ORDER BY at DESC, key DESC",

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph_memory.model import BOT
-from graph_memory.transfer.deduplication import Held, Told, recognised
+from graph_memory.transfer.deduplication import Said, recognised
 
 ME, YOU, NOBODY = "qq:1", "qq:2", "qq:?"
 DAY = 86_400.0
@@ -14,16 +14,16 @@ WORDS = st.sampled_from(["好", "好的", "好的，走", "走！", "我们去�
 HELD = st.lists(st.tuples(st.sampled_from([ME, YOU, BOT]), WORDS), max_size=8)
 
 
-def told(sender: str, text: str, at: float = 0.0, slack: float = DAY) -> Told:
-    return Told(f"own:{sender}{text}{at}", sender, text, at, slack)
+def told(sender: str, text: str, at: float = 0.0, slack: float = DAY) -> Said:
+    return Said(f"own:{sender}{text}{at}", sender, text, at, slack)
 
 
-def is_known(line: Told, *held: Held) -> bool:
+def is_known(line: Said, *held: Said) -> bool:
     return bool(recognised(held, lambda: [line], "own:"))
 
 
 def test_who_spoke() -> None:
-    mine = Held(ME, "我们去公园", 5.0, "9@1")
+    mine = Said("9@1", ME, "我们去公园", 5.0)
     assert is_known(told(ME, "我们去公园"), mine)
     assert is_known(told(NOBODY, "我们去公园"), mine)
     assert not is_known(told(YOU, "我们去公园"), mine)
@@ -32,13 +32,13 @@ def test_who_spoke() -> None:
 
 
 def test_when() -> None:
-    mine = Held(ME, "我们去公园", 500.0)
+    mine = Said("", ME, "我们去公园", 500.0)
     assert not is_known(told(ME, "我们去公园", slack=120.0), mine)
     assert is_known(told(ME, "我们去公园", 400.0, slack=120.0), mine)
 
 
 def test_words_around_it() -> None:
-    mine = Held(ME, "去公园", 5.0)
+    mine = Said("", ME, "去公园", 5.0)
     for around in (
         "[12:30 小红] 去公园", "去公园\n（心情：好）", "<a>去公园</a>", "小红：去公园。",
     ):  # fmt: skip
@@ -51,14 +51,14 @@ def test_words_around_it() -> None:
 
 def test_what_an_earlier_import_brought_is_not_heard() -> None:
     line = told(NOBODY, "去公园")
-    assert not is_known(line, Held(NOBODY, "去公园", 0.0, "own:of another line"))
-    assert not is_known(line, Held(NOBODY, "去公园", 0.0, line.ref))
+    assert not is_known(line, Said("own:of another line", NOBODY, "去公园", 0.0))
+    assert not is_known(line, Said(line.ref, NOBODY, "去公园", 0.0))
 
 
 @given(HELD, HELD)
 def test_each_line_stands_for_one(held: list[tuple[str, str]], more: list[tuple[str, str]]) -> None:
     """However often the same was said, and whatever else was."""
-    lines = [Held(sender, text, float(at)) for at, (sender, text) in enumerate(held)]
+    lines = [Said("", sender, text, float(at)) for at, (sender, text) in enumerate(held)]
     new = [told(sender, text, float(at)) for at, (sender, text) in enumerate([*more, *held])]
     found = recognised(lines, lambda: reversed(new), "own:")
     assert len(found) <= len(lines)
@@ -70,9 +70,9 @@ def test_each_line_stands_for_one(held: list[tuple[str, str]], more: list[tuple[
 
 @given(HELD)
 def test_what_the_memory_heard_never_comes_as_nobodys(held: list[tuple[str, str]]) -> None:
-    lines = [Held(sender, text, float(at)) for at, (sender, text) in enumerate(held)]
+    lines = [Said("", sender, text, float(at)) for at, (sender, text) in enumerate(held)]
     new = [
-        Told(f"own:{at}", sender if sender == BOT else NOBODY, text, float(at), DAY)
+        Said(f"own:{at}", sender if sender == BOT else NOBODY, text, float(at), DAY)
         for at, (sender, text) in enumerate(held)
     ]
     assert len(recognised(lines, lambda: reversed(new), "own:")) == len(lines)
