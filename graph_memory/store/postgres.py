@@ -16,6 +16,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from ..errors import JournalError
@@ -47,35 +48,7 @@ _LIMITS = (
     "SET lock_timeout = '5s'; SET statement_timeout = '60s';"
     " SET idle_in_transaction_session_timeout = '15s'"
 )
-_TABLES = """
-    CREATE TABLE IF NOT EXISTS head (
-        is_one boolean PRIMARY KEY DEFAULT true CHECK (is_one),
-        step bigint NOT NULL,
-        numbers jsonb NOT NULL
-    );
-    CREATE TABLE IF NOT EXISTS step (
-        number bigint PRIMARY KEY,
-        stamp text NOT NULL,
-        bot text NOT NULL,
-        at timestamptz NOT NULL DEFAULT clock_timestamp()
-    );
-    CREATE TABLE IF NOT EXISTS item (
-        place text COLLATE "C" NOT NULL,
-        key text COLLATE "C" NOT NULL,
-        body jsonb,
-        step bigint NOT NULL,
-        PRIMARY KEY (place, key)
-    );
-    CREATE INDEX IF NOT EXISTS item_step ON item (step);
-    CREATE TABLE IF NOT EXISTS bot (
-        id text PRIMARY KEY,
-        step bigint NOT NULL,
-        waiting integer NOT NULL,
-        erasures integer NOT NULL,
-        seen_at timestamptz NOT NULL DEFAULT clock_timestamp()
-    );
-    INSERT INTO head VALUES (true, 0, '{}') ON CONFLICT DO NOTHING;
-"""
+_TABLES = Path(__file__).with_suffix(".sql").read_bytes()
 _PUT = """
     INSERT INTO item VALUES (%s, %s, %s::jsonb, %s) ON CONFLICT (place, key) DO UPDATE SET
         body = CASE WHEN item.body IS NULL THEN excluded.body

@@ -737,14 +737,13 @@ def undoable(db: sqlite3.Connection, actor: str) -> Iterator[int]:
     query = "SELECT id FROM change c WHERE actor = ? AND (undoes IS NULL OR EXISTS"
     query += " (SELECT 1 FROM change p WHERE p.id = c.undoes AND p.undoes IS NOT NULL))"
     query += " AND NOT EXISTS (SELECT 1 FROM change u WHERE u.undoes = c.id) ORDER BY id DESC"
-    for (id,) in db.execute(query, (actor,)):
-        yield id
+    return (id for (id,) in db.execute(query, (actor,)))
 
 
 def changes_of(db: sqlite3.Connection, actor: str) -> Iterator[int]:
     """All changes of ``actor``, newest first."""
-    for (id,) in db.execute("SELECT id FROM change WHERE actor = ? ORDER BY id DESC", (actor,)):
-        yield id
+    query = "SELECT id FROM change WHERE actor = ? ORDER BY id DESC"
+    return (id for (id,) in db.execute(query, (actor,)))
 
 
 def versions(db: sqlite3.Connection, kind: str, id: str, limit: int) -> list[dict[str, object]]:

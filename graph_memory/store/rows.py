@@ -503,11 +503,11 @@ def inverse(db: sqlite3.Connection, number: int, actor: str) -> Draft:
     change = undoable(db, number)
     draft = Draft(actor, "undo", undoes=number)
     for op in change.ops:
-        query = "SELECT change, data FROM row WHERE kind = ? AND id = ?"
-        found = db.execute(query, (op.kind, op.id)).fetchone()
-        now = json.loads(found[1]) if found else None
-        if now != op.after or (found and found[0] != number and not _is_undo(db, found[0])):
-            raise ConflictError(number, found[0] if found else _deleted_by(db, op, number))
+        query = "SELECT r.data, r.change, c.undoes FROM row r LEFT JOIN change c ON c.id = r.change"
+        found = db.execute(f"{query} WHERE kind = ? AND r.id = ?", (op.kind, op.id)).fetchone()
+        data, last, undoes = found or ("null", 0, None)
+        if json.loads(data) != op.after or (found and last != number and undoes is None):
+            raise ConflictError(number, last or _deleted_by(db, op, number))
         if op.before is None and not (op.kind == "session" and is_used(db, op.id, number)):
             draft.drop.append((op.kind, op.id))
         elif op.before is not None:
@@ -516,11 +516,6 @@ def inverse(db: sqlite3.Connection, number: int, actor: str) -> Draft:
                 row = replace(row, expires=None)  # it is to stay
             draft.put.append(row)
     return draft
-
-
-def _is_undo(db: sqlite3.Connection, number: int) -> bool:
-    query = "SELECT undoes IS NOT NULL FROM change WHERE id = ?"
-    return bool(db.execute(query, (number,)).fetchone()[0])
 
 
 def is_used(db: sqlite3.Connection, session: str, number: int = 0) -> bool:
