@@ -4,30 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from pathlib import Path
 
-_TABLE = """
-    !妈妈=妈,母亲,老妈,妈咪,娘,老娘 !爸爸=爸,父亲,老爸,爹,老爹 爸妈=父母,爹妈
-    爷爷=爷,祖父 奶奶=奶,祖母 外公=姥爷,外祖父 外婆=姥姥,外祖母
-    哥哥=哥,老哥 弟弟=弟,老弟 姐姐=姐,老姐 妹妹=妹,老妹
-    儿子=儿 女儿=闺女 孩子=娃,小孩 孙子 孙女 外孙 外孙女
-    !老公=丈夫 !老婆=妻子,媳妇,太太 !男朋友=男友 !女朋友=女友 !对象 前男友 前女友 前夫 前妻
-    !未婚夫 !未婚妻 !岳父=丈人,老丈人 !岳母=丈母娘 !公公 !婆婆
-    嫂子=嫂,嫂嫂 姐夫 妹夫 弟媳=弟妹 儿媳=儿媳妇 女婿
-    大舅子 小舅子 大姨子 小姨子 大姑子 小姑子 小叔子
-    叔叔=叔 婶婶=婶 伯伯=伯父,大伯 伯母=大妈 舅舅=舅 舅妈 姑姑=姑妈,姑 姑父=姑夫
-    姨妈=姨 姨父 阿姨 二叔 三叔 大舅 二舅 小舅 大姑 小姑 大姨 二姨 小姨
-    表哥 表弟 表姐 表妹 堂哥 堂弟 堂姐 堂妹 侄子 侄女 外甥 外甥女
-    室友=舍友 同事 同学 老板 领导=上司 下属=手下 导师 老师 师父=师傅 闺蜜 发小 邻居 朋友 房东
-    !mother=mom,mum,mommy,mummy,mama !father=dad,daddy,papa parents
-    grandfather=grandpa,granddad,gramps grandmother=grandma,granny,gran,nana
-    brother=bro sister=sis son daughter child=kid grandson granddaughter grandchild
-    !husband=hubby !wife !boyfriend !girlfriend !fiance=fiancé !fiancee=fiancée
-    ex-husband ex-wife ex-boyfriend ex-girlfriend partner
-    !mother-in-law !father-in-law brother-in-law sister-in-law son-in-law daughter-in-law
-    uncle aunt=auntie cousin nephew niece stepmother=stepmom stepfather=stepdad
-    stepbrother stepsister roommate=flatmate colleague=coworker classmate boss teacher
-    neighbor=neighbour friend landlord
-"""
+_TABLE = Path(__file__).with_suffix(".txt").read_text("utf-8")
+"""Groups of words for the same relative, the usual one first; with ``!`` of whom one has one."""
 _GROUPS = [line.replace("=", ",").split(",") for line in _TABLE.split()]
 _FIRST = {word.strip("!"): words[0].strip("!") for words in _GROUPS for word in words}
 KIN = frozenset(_FIRST)

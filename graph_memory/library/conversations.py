@@ -109,11 +109,11 @@ class Conversations(Part):
 
         return await self._journal.look(work)
 
-    async def scene(self, message: int, before: int = 6, after: int = 6) -> Scene:
-        """A message with what was said around it; ``NotFoundError`` if it is gone."""
+    async def scene(self, message: int, near: int = 6) -> Scene:
+        """A message with as many before and after it; ``NotFoundError`` if it is gone."""
 
         def work(db: sqlite3.Connection) -> Scene:
-            lines = list(map(disclosed, queries.around(db, message, before + 1, after + 1)))
+            lines = list(map(disclosed, queries.around(db, message, near + 1)))
             here = next((n for n, line in enumerate(lines) if line.id == message), None)
             if here is None:
                 raise NotFoundError(f"there is no message {message} any more")
@@ -121,9 +121,9 @@ class Conversations(Part):
             return Scene(
                 lines[here],
                 sessions_of(Rows(db), {session})[session],
-                lines[max(0, here - before) : here + after + 1],
-                here > before,
-                len(lines) - here - 1 > after,
+                lines[max(0, here - near) : here + near + 1],
+                here > near,
+                len(lines) - here - 1 > near,
             )
 
         return await self._journal.look(work)

@@ -636,14 +636,14 @@ def _has(values: dict[str, object], key: str, word: str) -> str:
     return f"(instr(lower(text), :{key}) OR instr(lower(text), :{key}_plain))"
 
 
-def around(db: sqlite3.Connection, id: int, before: int, after: int) -> list[Message]:
-    """A message with those before and after it in its Session; empty if it is gone."""
+def around(db: sqlite3.Connection, id: int, count: int) -> list[Message]:
+    """A message with so many before and after it in its Session; empty if it is gone."""
     found = by_ids(db, [id])
     if not found:
         return []
-    later = (found[0].session, id, after)
+    later = (found[0].session, id, count)
     return [
-        *Rows(db).messages_before(found[0].session, id, before),
+        *Rows(db).messages_before(found[0].session, id, count),
         *found,
         *select_messages(db, "WHERE session = ? AND id > ? ORDER BY id LIMIT ?", later),
     ]

@@ -129,6 +129,7 @@ async def test_what_was_done_in_another_conversation_is_asked_first(tmp_path, si
         if number < len(silences) - 1:
             await memory.learning.hear(replace(zhang, text=f"第{number}句话", ref=f"{number}@1"))
     assert ("要撤销它" in await commands.undo(zhang)) is asks
+    await memory.settle()
     assert ("芒果" in await commands.search(zhang, "芒果")) is asks
     if asks:
         assert "已撤销" in await commands.undo(zhang, "确认")

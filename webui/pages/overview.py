@@ -90,7 +90,7 @@ async def message(
     """A message with those before and after it."""
     return visit.render(
         "message.html",
-        scene=await memory.conversations.scene(number, near, near),
+        scene=await memory.conversations.scene(number, near),
         number=number,
         wider=min(MAX_NEAR, max(1, near) * 4) if near < MAX_NEAR else 0,
         fact=fact,
