@@ -192,7 +192,7 @@ class Guard:
         """Note the login in the request's state; a response if one is missing."""
         headers = Headers(scope=scope)
         if not self._site.serves(headers):
-            return problem(421, " · ".join(text["error.host"] for text in locales.TEXTS.values()))
+            return problem(421, " · ".join(locales.in_all("error.host").values()))
         cookie = cookie_parser(headers.get("cookie", "")).get(self._keyring.cookie, "")
         login = scope.get(DASHBOARD) or (self._keyring.login(cookie) if cookie else "")
         scope.setdefault("state", {})["login"] = login

@@ -8,6 +8,7 @@ dashboard replaces it.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
@@ -112,11 +113,10 @@ class Host:
 
     async def providers_ready(self) -> None:
         """Wait until AstrBot has its providers; at most ``PROVIDERS_TIMEOUT`` seconds."""
-        try:
+        with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(PROVIDERS_TIMEOUT):
                 await self._loaded.wait()
-        except TimeoutError:
-            self._loaded.set()
+        self._loaded.set()
 
     @property
     def zone(self) -> tzinfo:

@@ -22,7 +22,7 @@ from astrbot.core.agent.message import TextPart
 
 from ..companion import Reply, Word, neutral, read
 from ..errors import JournalError
-from ..locales import say
+from ..locales import in_all, say
 from ..model import BOT, Turn
 from ..recall import RecallOptions
 from ..retention import DAY
@@ -42,7 +42,7 @@ LOOK_TIMEOUT = 1.0
 
 def about(hook: Callable[..., object]) -> str:
     """What a hook does, in both languages, as AstrBot lists it."""
-    return " · ".join(say(language, f"hook.{hook.__name__}") for language in ("zh", "en"))
+    return " · ".join(in_all(f"hook.{hook.__name__}").values())
 
 
 async def hear(host: Host, memory: MemoryService, event: Any) -> None:

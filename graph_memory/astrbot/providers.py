@@ -251,11 +251,10 @@ def wrong_choices(host: Host, settings: Settings) -> list[SettingError]:
         "rerank_provider_id": lambda name: host.rerank_provider(name) is not None,
         "local_embedding_model": lambda model: not _is_missing(model),
     }
-    chosen = [(setting, getattr(settings, setting)) for setting in there_is]
     return [
         SettingError(name, f"there is no {value!r}").told("setting_model", value=value).use("")
-        for name, value in chosen
-        if value and not there_is[name](value)
+        for name, is_there in there_is.items()
+        if (value := getattr(settings, name)) and not is_there(value)
     ]
 
 

@@ -67,15 +67,8 @@ EXPOSED = (
     "HTTPS, or whoever is on the way can read the key and all memories"
 )
 APART = (
-    Command(
-        "restore",
-        "恢复",
-        "列出、预览、恢复备份（管理员）· list, preview, restore backups (admins)",
-        "restore",
-    ),
-    Command("export", "导出", "带走我的记忆 · take my memories away", "export"),
-    Command("import", "导入", "导入历史（管理员）· bring a history in (admins)", "import_"),
-)
+    Command("restore", "恢复"), Command("export", "导出"), Command("import", "导入", "import_"),
+)  # fmt: skip
 """Commands that need AstrBot, or no memory: the runtime's own methods answer them."""
 
 

@@ -17,7 +17,7 @@ from ..dates import day_over
 from ..errors import ConflictError, NotFoundError
 from ..inspect.health import describe, learning_failure
 from ..library import NamedChange, worded
-from ..locales import TEXTS, explain, say
+from ..locales import TEXTS, explain, in_all, say
 from ..model import Asker, Change, Fact, Turn
 from ..recall import Item, without_name
 from ..references import Reference
@@ -361,14 +361,18 @@ ADMINS = frozenset(
 class Command:
     """A command of the ``memory`` group.
 
-    ``aliases`` are separated by spaces, ``about`` is what the host's lists show of it, and
-    ``method`` the path of its method in ``Commands``, by default its name.
+    ``aliases`` are separated by spaces, and ``method`` is the path of its method in
+    ``Commands``, by default its name.
     """
 
     name: str
     aliases: str
-    about: str
     method: str = ""
+
+    @property
+    def about(self) -> str:
+        """What it does, in both languages, as the host's lists show it."""
+        return " · ".join(in_all(f"command.{self.name}").values())
 
     async def answer(self, commands: Commands, turn: Turn, words: str) -> str:
         """Run it, or show its usage, or that it is off."""
@@ -384,35 +388,28 @@ class Command:
 
 
 COMMANDS = (
-    Command("help", "帮助", "有哪些指令 · what there is"),
-    Command("status", "状态", "记忆的状态 · how the memory is doing"),
-    Command("mine", "我的", "关于我的记忆 · what is known about me"),
-    Command("search", "查找 搜索", "查找记忆 · look something up"),
-    Command("remember", "记住", "记住一件事 · remember something"),
-    Command("forget", "忘掉 忘记", "忘掉列出的一条 · forget a listed line"),
-    Command("correct", "更正 纠正", "更正列出的一条 · say how a listed line really is"),
-    Command("records", "记录", "最近的对话记录 · recent conversations", "companion.records"),
-    Command("core", "核心", "始终记得的要点 · what is always kept in mind", "companion.core"),
-    Command("undo", "撤销", "撤销上一次改动 · take the last change back"),
-    Command("redo", "重做", "恢复刚才撤销的 · take the last undo back"),
-    Command("why", "为什么", "上次回复想起了什么 · what the last reply recalled", "privacy.why"),
-    Command("pause", "暂停", "不再记我说的话 · remember nothing I say", "privacy.pause"),
-    Command("resume", "继续", "又开始记 · remember again", "privacy.resume"),
-    Command("forgetme", "忘记我", "彻底删除我 · delete me for good", "privacy.forget_me"),
-    Command("inner", "内心", "我的内心 · my inner state", "companion.inner"),
-    Command(
-        "proactive", "主动", "打算主动说的话 · when I mean to speak first", "companion.proactive"
-    ),
-    Command("page", "网页", "记忆网页的登录链接（管理员）· a link to the memory page (admins)"),
-    Command(
-        "people",
-        "人物",
-        "合并人物、关联账号（管理员）· merge people, link accounts (admins)",
-        "people.answer",
-    ),
-    Command("flush", "学习", "立刻学习（管理员）· learn now (admins)"),
-    Command("preview", "预览", "哪些将被淡忘（管理员）· what would fade (admins)"),
-    Command("backup", "备份", "立即备份（管理员）· back up now (admins)"),
-    Command("doctor", "检查", "检查并修复（管理员）· check and mend (admins)"),
-    Command("move", "迁移", "聊天换了号（管理员）· a chat has moved (admins)", "transfers.move"),
+    Command("help", "帮助"),
+    Command("status", "状态"),
+    Command("mine", "我的"),
+    Command("search", "查找 搜索"),
+    Command("remember", "记住"),
+    Command("forget", "忘掉 忘记"),
+    Command("correct", "更正 纠正"),
+    Command("records", "记录", "companion.records"),
+    Command("core", "核心", "companion.core"),
+    Command("undo", "撤销"),
+    Command("redo", "重做"),
+    Command("why", "为什么", "privacy.why"),
+    Command("pause", "暂停", "privacy.pause"),
+    Command("resume", "继续", "privacy.resume"),
+    Command("forgetme", "忘记我", "privacy.forget_me"),
+    Command("inner", "内心", "companion.inner"),
+    Command("proactive", "主动", "companion.proactive"),
+    Command("page", "网页"),
+    Command("people", "人物", "people.answer"),
+    Command("flush", "学习"),
+    Command("preview", "预览"),
+    Command("backup", "备份"),
+    Command("doctor", "检查"),
+    Command("move", "迁移", "transfers.move"),
 )

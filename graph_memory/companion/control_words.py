@@ -17,14 +17,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from ..locales import TEXTS
+from ..locales import in_all
 from ..text import one_line
 
 MIN_DELAY = 10.0
 MAX_DELAY = 30 * 86_400.0
 """Limits, in seconds, of when a model may come back."""
 MAX_REASON = 200
-REMARKS = frozenset(words["control_silent"] for words in TEXTS.values())
+REMARKS = frozenset(in_all("control_silent").values())
 """What stands in the history for a silent reply; models imitate what they read."""
 _MAX_JSON, _MAX_LINES = 2_000, 20
 

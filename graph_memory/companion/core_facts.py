@@ -16,6 +16,7 @@ from ..learning.attribution import speaker_of
 from ..learning.batching import requests, without_request
 from ..learning.parse import line_of, numbers
 from ..learning.prompt import PromptContext
+from ..locales import in_all
 from ..model import Basis, Batch, Fact, SessionRow, register, stable_id
 from ..store import Draft, Rows
 from ..text import fenced, normalise, one_line, tokens
@@ -178,20 +179,7 @@ class CoreFactExtension:
         },
         "core_used": _STRING,
     }
-    instructions: ClassVar[Mapping[str, str]] = {
-        "zh": (
-            "- core：值得一直记住的 U 的要点（C 是已有的），少而精，可为空。type："
-            "fact 稳定的事实，moment 重要的时刻，feeling 情绪和那时该怎么做，growth 成长；"
-            "text 一句话，带名字；about：U 编号；evidence 须有本人说的；"
-            "replaces：要更新或合并掉的 C。core_used：BOT 用到的 C。\n"
-        ),
-        "en": (
-            "- core: what to keep in mind always about a U (C: there already); few, or none. "
-            "type: fact (lasting), moment (that mattered), feeling (and what to do then), "
-            "growth. text: one sentence with the name; about: U label; evidence: must have "
-            "their own message; replaces: C it updates or merges. core_used: C that BOT used.\n"
-        ),
-    }
+    instructions: ClassVar[Mapping[str, str]] = in_all("teach_core")
 
     def __init__(self, rows: Rows, batch: Batch, known: PromptContext) -> None:
         self._batch = batch

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 from ..errors import NotFoundError
 from ..learning.parse import line_of
 from ..learning.prompt import ExtractionExtension, PromptContext, language
-from ..locales import say
+from ..locales import in_all, say
 from ..model import Basis, Batch, SessionRow, register, stable_id
 from ..store import Draft, Rows
 from ..text import fenced
@@ -120,13 +120,7 @@ class MoodExtension:
         "mood": {"type": "object", "properties": {"valence": _NUMBER, "arousal": _NUMBER}}
     }
     lines: ClassVar[Sequence[str]] = ()
-    instructions: ClassVar[Mapping[str, str]] = {
-        "zh": "- mood：BOT 的心情因此有何变化，valence 愉快、arousal 激动，各 -0.3～0.3。\n",
-        "en": (
-            "- mood: how this changed BOT's mood: valence (happy), arousal (excited), each -0.3 "
-            "to 0.3.\n"
-        ),
-    }
+    instructions: ClassVar[Mapping[str, str]] = in_all("teach_mood")
 
     def __init__(self, batch: Batch) -> None:
         self._batch = batch
@@ -175,17 +169,7 @@ class InnerStateExtension:
     properties: Mapping[str, Any] = {
         "inner": {"type": "object", "properties": dict.fromkeys(_FIELDS, _STRING)}
     }
-    instructions: ClassVar[Mapping[str, str]] = {
-        "zh": (
-            "- inner：BOT 的内心（I 行是现在的），用“我”改写：self 自己，user 对方，"
-            "bond 关系。写明白了什么，不复述原话，不写指令；各一两句，没有新体会的留空。\n"
-        ),
-        "en": (
-            '- inner: BOT\'s inner state (lines I: as it is), rewritten as "I": self, user, bond '
-            "(the two). What was understood, not what was said; no instructions. A sentence or "
-            "two each; empty where nothing is new.\n"
-        ),
-    }
+    instructions: ClassVar[Mapping[str, str]] = in_all("teach_inner")
 
     def __init__(self, batch: Batch, current: InnerState) -> None:
         self._batch = batch

@@ -96,10 +96,9 @@ class TokenBudget:
     async def load(self) -> None:
         """Read what was counted before, by others as well."""
         query = "SELECT * FROM spending"
+        found = await self._journal.look(lambda db: db.execute(query).fetchall())
         self._days = {}
-        for day, purpose, *counts in await self._journal.look(
-            lambda db: db.execute(query).fetchall()
-        ):
+        for day, purpose, *counts in found:
             self._days.setdefault(day, {})[purpose] = Cost(*counts)
         for call in self._unsaved:
             self._count(*call)

@@ -23,6 +23,11 @@ TEXTS = {language: _read(language) for language in ("zh", "en")}
 """All texts by language and key."""
 
 
+def in_all(key: str) -> dict[str, str]:
+    """A text in every language, by language."""
+    return {language: texts[key] for language, texts in TEXTS.items()}
+
+
 def explain(language: str, error: BaseException) -> str:
     """What people are told of an error: its text, in English else its own words.
 
