@@ -26,7 +26,7 @@ from ..recall import CLOSE, OPEN
 from ..references import Reference
 from ..store import queries
 from ..text import clean, clean_name, escape, fenced, one_line, tokens
-from .usage import Answers, misused
+from .usage import Answers, misused, number_of
 
 PAGE = 1_500
 """Tokens of a record that are shown at a time."""
@@ -94,10 +94,9 @@ class CompanionCommands(Answers):
         self, turn: Turn, which: str, page: str, reader: Asker | None
     ) -> tuple[list[str], str] | None:
         """The lines of a page of a record, by its short id or its number, and which it is."""
-        references = self.memory.references
-        is_number = which.isdecimal() and len(which) < 6
+        references, number = self.memory.references, number_of(which)
         memory = (
-            references.numbered(turn, int(which)) if is_number else references.cited(turn, which)
+            references.cited(turn, which) if number is None else references.numbered(turn, number)
         )
         if memory is None or memory.kind != Episode.kind:
             return None
@@ -117,8 +116,7 @@ class CompanionCommands(Answers):
                 pages.append([])
                 left = PAGE - tokens(line)
             pages[-1].append(line)
-        wanted = int(page) if page.isdecimal() and len(page) < 6 else 1
-        number = max(1, min(wanted, len(pages)))
+        number = min(number_of(page) or 1, len(pages))
         began = self._moment(found.record.started_at)
         note = self._say("record_page", when=began, page=number, pages=len(pages))
         if found.missing and number == len(pages):
@@ -170,8 +168,7 @@ class CompanionCommands(Answers):
         verb = verb.casefold()
         text = worded(clean(text), MAX_TEXT)
         done = next((done for done, words in _ACTS.items() if verb in words), "")
-        is_number = number.isdecimal() and len(number) < 6
-        if not done or not is_number or bool(text) != (done == "edited"):
+        if not done or number_of(number) is None or bool(text) != (done == "edited"):
             return self._say("core_what")
 
         def change(row: CoreFact) -> CoreFact | None:
@@ -212,8 +209,8 @@ class CompanionCommands(Answers):
             return await self._inner(turn)
         if verb in _HISTORY and not number:
             return await self._history(turn)
-        if verb in _BACK and number.strip().isdecimal():
-            return await self._back(turn, number.strip()[:6])
+        if verb in _BACK and (wanted := number_of(number.strip())) is not None:
+            return await self._back(turn, wanted)
         return self._say("inner_what")
 
     async def _inner(self, turn: Turn) -> str:
@@ -256,14 +253,14 @@ class CompanionCommands(Answers):
             lines += self._parts(row)
         return "\n".join(lines) if len(lines) > 1 else self._say("inner_none")
 
-    async def _back(self, turn: Turn, number: str) -> str:
+    async def _back(self, turn: Turn, number: int) -> str:
         if turn.session.is_group and not turn.is_admin:
             return self._say("inner_admins")
         found = await self._versions(turn)
         unknown = self._say("inner_number", number=number)
-        if not 0 < int(number) <= len(found):
+        if not 0 < number <= len(found):
             return unknown
-        wanted, now = found[int(number) - 1], self.memory.now()
+        wanted, now = found[number - 1], self.memory.now()
         try:
             await self.memory.journal.commit(
                 lambda rows: bring_back(rows, turn.session.id, wanted, turn.user, now)
@@ -277,16 +274,16 @@ class CompanionCommands(Answers):
         care = self.memory.companion.proactive
         if turn.session.is_group:
             return self._say("care_private")
-        verb, _, number = what.strip().casefold().partition(" ")
-        number = number.strip()[:6]
-        if verb and not (verb in _CANCEL and number.isdecimal()):
+        verb, _, rest = what.strip().casefold().partition(" ")
+        number = number_of(rest.strip())
+        if verb and (verb not in _CANCEL or number is None):
             return self._say("care_what")
         found = await care.standing(turn.session)
-        if not verb:
+        if number is None:
             return self._plans(found)
-        if not 0 < int(number) <= len(found):
+        if not 0 < number <= len(found):
             return self._say("care_number", number=number)
-        row = found[int(number) - 1]
+        row = found[number - 1]
         try:
             await care.cancel(row, turn.user)
         except NotFoundError:

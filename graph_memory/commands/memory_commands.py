@@ -27,7 +27,7 @@ from .companion_commands import CompanionCommands
 from .people_commands import PeopleCommands
 from .privacy_commands import PrivacyCommands
 from .transfers import TransferCommands
-from .usage import CONFIRM, EVERYTHING, MAX_GIVEN, NEEDED, Answers, help_text, misused
+from .usage import CONFIRM, EVERYTHING, MAX_GIVEN, NEEDED, Answers, help_text, misused, number_of
 
 LISTED = 10
 """Lines in a list; a chat message is no place for more."""
@@ -96,7 +96,7 @@ class Commands(Answers):
         if not known:
             return self._say("mine_none")
         pages = -(-len(known) // LISTED)
-        at = max(1, min(int(page.strip()[:5] or 1), pages))
+        at = max(1, min(number_of(page.strip()) or 1, pages))
         facts = [line.fact for line in known[(at - 1) * LISTED : at * LISTED]]
         listed = [Reference(Fact.kind, fact.id, fact.statement) for fact in facts]
         self.memory.references.number(turn, listed)
@@ -120,7 +120,7 @@ class Commands(Answers):
         wanted, page = asked.group("text", "page") if asked else (text, "")
         if not wanted:
             return self._say("search_what")
-        at = max(1, int(page[:5] or 1))
+        at = number_of(page) or 1
         found = await self.memory.recall.find(
             turn.asker, wanted, LISTED, start=(at - 1) * LISTED, exclude=turn.ids
         )
@@ -295,8 +295,8 @@ class Commands(Answers):
 
     def _meant(self, turn: Turn, which: str) -> Reference | None:
         """What a number, a short id or an id stands for; whose it is shows later."""
-        if which.isdecimal():
-            return self.memory.references.numbered(turn, int(which))
+        if (number := number_of(which)) is not None:
+            return self.memory.references.numbered(turn, number)
         if cited := self.memory.references.cited(turn, which):
             return cited
         is_id = ":" in which and " " not in which

@@ -65,6 +65,11 @@ def misused(language: str, command: str, given: str, known: Collection[str] = ()
     return f"{told}\n{say(language, f'help_{command}')}"
 
 
+def number_of(word: str) -> int | None:
+    """The number that a word is, if it is one of five digits at most."""
+    return int(word) if word.isdecimal() and len(word) < 6 else None
+
+
 def account(turn: Turn, given: str) -> str:
     """The user id of an account; without a platform, one of the speaker's."""
     return given if ":" in given else f"{turn.user.partition(':')[0]}:{given}"

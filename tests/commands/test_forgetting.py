@@ -28,3 +28,7 @@ async def test_core_facts_follow_what_the_owner_amends(world: World) -> None:
     assert "9排1座" in await world.commands.companion.core(zhang)
     await world.memory.library.undo(amended.id, OWNER)
     assert "7排3座" in await world.commands.companion.core(zhang)
+
+
+async def test_a_number_without_end_is_none_of_the_list(world: World) -> None:
+    assert "没有" in await world.commands.forget(zhang, "9" * 5_000)
