@@ -215,7 +215,7 @@ class Retraction:
         if change < self.learned or (cls.kind, id) not in self.before:
             return False
         stands = self.before[cls.kind, id] or {}
-        return any(state[field] != stands.get(field) for field in cls.words)
+        return any(state.get(field, "") != stands.get(field, "") for field in cls.words)
 
 
 def _learned(db: sqlite3.Connection, origin: Origin) -> tuple[int, dict[Key, Data | None]]:

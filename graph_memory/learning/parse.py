@@ -35,13 +35,15 @@ MAX_NUMBERS = 200
 MAX_NAME = 64
 MAX_STATEMENT = 300
 MAX_SUMMARY = 300
+MAX_KEYWORDS = 80
 
 _KEYS = frozenset(
     {"lines", "worth", "summary", "entities", "facts", "known", "restated", "used", "ended"}
 )
 _ENTITY = ("id", "name", "type", "aliases")
 _FACT = (
-    "subject", "predicate", "object", "evidence", "date", "importance", "marks", "statement",
+    "subject", "predicate", "object", "evidence", "date", "importance", "marks", "keywords",
+    "statement",
 )  # fmt: skip
 _SPLIT = re.compile(r"\s*[|｜]\s*")
 _REPLACES = re.compile(r">\s*([0-9]{1,6}(?:\s*[,，、]\s*[0-9]{1,6})*)")
@@ -52,6 +54,7 @@ _PAIR = re.compile(
 _NUMBER = re.compile(r"(?<![A-Za-z0-9])(?<!^-)(?<![^0-9]-)[0-9]{1,6}(?![0-9])")
 """No part of a word, and not below zero: models write -1 for none."""
 _SEPARATOR = re.compile(r"[,，、;；/|]")
+_SPACED = re.compile(r"[\s,，、;；/]+")
 _YES = frozenset({"true", "yes", "y", "1", "是", "有", "值得", "对"})
 _TYPE_TEXT = """
     person=people,human,人,人物 place=location,city,country,地点,地方
@@ -88,6 +91,7 @@ class FactClaim:
         hearsay: The speaker had it from others.
         secret: The speaker wants it kept between those who are there.
         replaces: Numbers of known facts that it replaces.
+        keywords: Words that it lacks and somebody may ask by, with spaces between them.
     """
 
     subject: str
@@ -101,6 +105,7 @@ class FactClaim:
     hearsay: bool = False
     secret: bool = False
     replaces: tuple[int, ...] = ()
+    keywords: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,7 +281,15 @@ def _fact(data: dict[str, Any], predicates: Collection[str]) -> FactClaim | None
         hearsay="hearsay" in marks,
         secret="secret" in marks,
         replaces=numbers(newer[1] if newer else data.get("replaces")),
+        keywords=_keywords(data.get("keywords"), statement),
     )
+
+
+def _keywords(value: Any, statement: str) -> str:
+    """The first words that a statement lacks, each once."""
+    said = " ".join(line_of(each, MAX_KEYWORDS) for each in _list(value)[:10])
+    words = dict.fromkeys(_SPACED.split(said))
+    return " ".join(word for word in words if word not in statement)
 
 
 def line_of(value: Any, limit: int) -> str:

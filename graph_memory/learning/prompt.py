@@ -39,7 +39,7 @@ from ..visible_rows import LearnerRows
 from .attribution import DENIES, denials, share
 from .entities import Labelled, Labels, occurs, relative
 
-VERSION = 4
+VERSION = 5
 MAX_LINE = 2_000
 """Characters of one message that are shown; longer ones lose their middle."""
 
@@ -53,7 +53,7 @@ INSTRUCTIONS = {
 summary|一句话：谁、什么事；并入“此前”，不写秘密；--- 分开的各一行
 E编号|最短叫法|类型|别名：人、物、地点；沿用已有编号，不列 BOT；\
 有人叫出 U 的外号时写 U2|||大王。类型：{_TYPES}
-主|谓词|宾|消息|日期|重要度|标记|陈述：一条一事，不推测
+主|谓词|宾|消息|日期|重要度|标记|检索词|陈述：一条一事，不推测
 - 主：编号；我=说话者，你=BOT 或 @↪ 的人
 - 谓词：{_PREDICATES}
 - 宾：编号或词；is_named、age、birthday 写值
@@ -61,6 +61,7 @@ E编号|最短叫法|类型|别名：人、物、地点；沿用已有编号，�
 - 日期：开始、发生或到期，知多少写多少：2026-05；暂时的写到哪天：..2026-05；将来的工作、住处用原谓词
 - 重要度：0～1
 - 标记：past 以前是；hearsay 听说；secret 要保密、是惊喜；>3 取代已知 3
+- 检索词：日后会这样问、陈述里没有的词 2～4 个：类别、近义（养柯基：宠物 狗）；双语群两种都写
 - 陈述：单看能懂，用常用名，不用编号代词；日期写绝对的，含糊才留原话：2026-05（月底）
 restated|3:12 消息 12 又说到已知 3，不另写；ended|4:12 不再成立或做完了；used|5 BOT 用到
 """,
@@ -74,7 +75,7 @@ empty for nothing.
 summary|one sentence: who, what; merge "Earlier"; no secrets; a line per --- part
 E-number|shortest name|type|aliases: people, things, places; reuse labels, no BOT; for a \
 nickname given to U: U2|||Big King. Types: {_TYPES}
-subject|predicate|object|messages|date|importance|marks|statement: one fact each, no guesses
+subject|predicate|object|messages|date|importance|marks|keywords|statement: one fact each, no guesses
 - subject: label; I = the speaker; you = BOT or whom @, ↪ point to
 - predicate: {_PREDICATES}
 - object: label or words; of is_named, age, birthday the value
@@ -83,6 +84,8 @@ subject|predicate|object|messages|date|importance|marks|statement: one fact each
 a future job or home keeps its predicate
 - importance: 0 to 1
 - marks: past = was so; hearsay; secret = to be kept, or a surprise; >3 = replaces known 3
+- keywords: 2 to 4 words to ask by that the statement lacks: kind, synonyms (corgi: pet \
+dog); of a mixed chat in both languages
 - statement: clear alone, usual names, no labels or pronouns; dates absolute, their words only \
 if vague: 2026-05 (end of the month)
 restated|3:12 = message 12 says known 3 again, no fact; ended|4:12 = no longer true, or done; \

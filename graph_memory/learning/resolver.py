@@ -204,6 +204,7 @@ class _Resolution:
             predicate=claim.predicate,
             object=object.id,
             statement=statement,
+            keywords=claim.keywords,
             speaker=speaker,
             said_at=said,
             recorded_at=self._now,

@@ -610,6 +610,8 @@ class Fact(SessionRow):
         subject, object: Node ids; the same one if it is about nothing else.
         predicate: One of :data:`PREDICATES`.
         statement: One sentence, readable by itself.
+        keywords: Words that it lacks and somebody may ask by (pet, of a corgi), as the extractor
+            gave them; it is found by them, and they are not shown to the chat model.
         speaker: User id of who said it; ``bot`` for the bot's own promises.
         said_at: When it was first said (decides who was present).
         recorded_at: When it was learned.
@@ -633,7 +635,7 @@ class Fact(SessionRow):
     keys: ClassVar[tuple[str, ...]] = ("subject", "object")
     nodes: ClassVar[tuple[str, ...]] = ("subject", "object", "speaker")
     times: ClassVar[tuple[str, ...]] = ("said_at",)
-    words: ClassVar[tuple[str, ...]] = ("statement",)
+    words: ClassVar[tuple[str, ...]] = ("statement", "keywords")
     basis: ClassVar[Basis] = Basis.ANY
 
     subject: str
@@ -662,6 +664,7 @@ class Fact(SessionRow):
     precision: str = ""
     expires: float | None = None
     corrects: bool = False
+    keywords: str = ""
 
     @property
     def layer(self) -> Layer:

@@ -79,7 +79,7 @@ class Document:
     """Something that can be recalled.
 
     Attributes:
-        text: What is searched and embedded.
+        text: What it says.
         at: When it was said; when an episode began.
     """
 
@@ -88,6 +88,12 @@ class Document:
     text: str
     source: Source
     at: float
+
+    @property
+    def searched(self) -> str:
+        """What is searched and embedded: what it says, with the keywords of a fact."""
+        keywords = self.source.keywords if isinstance(self.source, Fact) else ""
+        return f"{self.text} {keywords}" if keywords else self.text
 
     @staticmethod
     def of(source: Source, owner: str = "") -> Document:
@@ -365,7 +371,7 @@ class Documents:
 
     def update(self, number: int, item: Document) -> bool:
         """Replace a document by its newer state; False if it must be removed and added."""
-        was, now = ((e.text, e.source.session, span(e.source)) for e in (self[number], item))
+        was, now = ((e.searched, e.source.session, span(e.source)) for e in (self[number], item))
         if was == now:
             self._describe(number, item.source)
             self._undescribe(self[number].source)

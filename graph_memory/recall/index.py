@@ -258,7 +258,7 @@ class Index:
             self._remove(item.key)
         if session and _is_heard(source, session):
             self.names.hear(source)
-        found = index_terms(item.text)
+        found = index_terms(item.searched)
         number = self.documents.add(item, len(found))
         self.inverted.add(number, found)
         if not (isinstance(source, Message) and is_small_talk(source.text)):
@@ -279,7 +279,7 @@ class Index:
                 del self._touching[node][number]
                 if not self._touching[node]:
                     del self._touching[node]
-        self.inverted.remove(number, index_terms(item.text))
+        self.inverted.remove(number, index_terms(item.searched))
         self._vectorless.pop(number, None)
         if self.vectors:
             self.vectors.remove(number)
@@ -319,7 +319,7 @@ class Index:
         kept: list[int] = []
         for at, item in enumerate(items):
             number = self.documents.number(item.key)
-            if number is not None and self.documents[number].text == item.text:
+            if number is not None and self.documents[number].searched == item.searched:
                 numbers.append(number)
                 kept.append(at)
         if numbers:

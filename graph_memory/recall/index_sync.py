@@ -285,7 +285,7 @@ class IndexSync:
         items = await self.run(self.index.vectorless, self._most)
         self._may_wait = len(items) < self._most
         if items:
-            found = await embedder.passages([item.text for item in items])
+            found = await embedder.passages([item.searched for item in items])
             quick = time.monotonic() - started < QUICK * len(items)
             self._most = min(2 * self._most, MOST_EMBEDDED) if quick else EMBEDDED
             await self.run(self.index.put_vectors, items, found, embedder.name)

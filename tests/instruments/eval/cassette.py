@@ -20,7 +20,7 @@ from graph_memory.text import tokens
 _ITEM = re.compile(r"(\d+)\. .*?: (.*)")
 _NODE = re.compile(r"([UE]\d+) (.*)")
 _LABEL = re.compile(r"[UE]\d+")
-_FACT_PARTS = 8
+_FACT_PARTS = 9
 NEW = 100
 """Added to labels of what an answer adds, so that they are nobody else's."""
 
