@@ -75,7 +75,8 @@ empty for nothing.
 summary|one sentence: who, what; merge "Earlier"; no secrets; a line per --- part
 E-number|shortest name|type|aliases: people, things, places; reuse labels, no BOT; for a \
 nickname given to U: U2|||Big King. Types: {_TYPES}
-subject|predicate|object|messages|date|importance|marks|keywords|statement: one fact each, no guesses
+subject|predicate|object|messages|date|importance|marks|keywords|statement: one fact each, \
+no guesses
 - subject: label; I = the speaker; you = BOT or whom @, ↪ point to
 - predicate: {_PREDICATES}
 - object: label or words; of is_named, age, birthday the value

@@ -231,7 +231,7 @@ def test_any_text_is_a_moment_or_none(text: str):
 def test_marks_of_a_line():
     lines = """\
 U1|works_at|青柠|3,4||0.6|past >3,5|小雨以前在青柠上班
-E2|other||5|2026-05|30%|hearsay secret|听说青柠|要裁员
+E2|other||5|2026-05|30%|hearsay secret|裁员 失业，丢工作、失业|听说青柠|要裁员
 U2|||大王，鹏哥
 restated|3:12, 7
 ended|4：9
@@ -242,6 +242,7 @@ used|5,6"""
     assert (first.hearsay, first.secret, first.date) == (False, False, "")
     assert (second.hearsay, second.secret, second.past) == (True, True, False)
     assert (second.statement, second.date, second.object) == ("听说青柠|要裁员", "2026-05", "")
+    assert (first.keywords, second.keywords) == ("", "失业 丢工作")  # what it says it has
     (person,) = extraction.entities
     assert (person.id, person.aliases) == ("U2", ("大王", "鹏哥"))
     assert (extraction.restated, extraction.ended) == ({3: 12, 7: 0}, {4: 9})

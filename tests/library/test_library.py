@@ -1,6 +1,7 @@
 """Facts as people see them: whose they are, forgetting, undoing, browsing."""
 
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -220,6 +221,15 @@ async def test_an_amended_fact_takes_the_place_of_the_old_one(seeded, library):
     assert new.fact.id in {line.fact.id for line in await library.mine(asker_of(HOME, ZHANG))}
     await library.undo(change.id, OWNER)
     assert await everything(seeded) == before
+
+
+async def test_keywords_stay_with_the_words_they_are_for(seeded: Journal, library: Library) -> None:
+    await put(seeded, replace(CAT, keywords="宠物"))
+    await library.amend(CAT.id, Amendment(CAT.statement, "has_pet"), OWNER)
+    (same,) = (await library.fact(CAT.id)).replaced_by
+    await library.amend(same.fact.id, Amendment("张三怕猫"), OWNER)
+    (other,) = (await library.fact(same.fact.id)).replaced_by
+    assert (same.fact.keywords, other.fact.keywords) == ("宠物", "")
 
 
 async def test_an_amended_past_stays_past(seeded: Journal, library: Library) -> None:

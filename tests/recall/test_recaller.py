@@ -48,6 +48,18 @@ async def test_small_talk_reminds_of_nothing(memory: Memory) -> None:
         assert (text, found.items, found.block) == (text, (), "")
 
 
+async def test_a_fact_is_found_by_its_keywords(memory: Memory) -> None:
+    await memory.open()
+    told = fact(HOME, ZHANG, entity("团子"), "张三养了一只柯基，叫团子", keywords="宠物 狗")
+    await memory.know(HOME, told, fact(HOME, ZHANG, entity("石榴"), "张三种了一盆石榴"))
+    found = await memory.ask(HOME, "我的宠物呢？")
+    assert texts(found).endswith(told.statement)
+    assert "宠物" not in found.block, "they are no part of what was said"
+    await memory.know(replace(told, keywords="犬类"))
+    assert texts(await memory.ask(HOME, "我的宠物呢？")) == ""
+    assert "团子" in texts(await memory.ask(HOME, "我的犬类呢？"))
+
+
 async def test_group_memory_reaches_only_those_who_were_there(memory: Memory) -> None:
     recaller = await memory.open()
     await memory.say(CLASS, HONG, "期末考试定在六月十八号", T0, name="小红")
