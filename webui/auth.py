@@ -111,11 +111,12 @@ def network_of(address: str) -> str:
 class Keyring:
     """Checks the key, and makes and reads what is signed.
 
-    The secret is new for every key, so a changed key logs everyone out.
+    The secret is new for every key, so a changed key logs everyone out. ``access`` is what it
+    goes by.
     """
 
     def __init__(self, access: access.Access) -> None:
-        self._access = access
+        self.access = access
         self._throttle = Throttle()
         self._trying = asyncio.Lock()
         self._sessions, self._browsers, self._flashes = (
@@ -137,20 +138,16 @@ class Keyring:
         async with self._trying:  # one after the other, or many would be tried before one counts
             if wait := self._throttle.wait(client):
                 return wait
-            if await asyncio.to_thread(self._access.matches, key.strip()):
+            if await asyncio.to_thread(self.access.matches, key.strip()):
                 self._throttle.clear(client)
                 return None
             self._throttle.fail(client)
             return self._throttle.wait(client)
 
-    def redeem(self, code: str) -> bool:
-        """Whether ``code`` is that of a link from the chat, which is used up by this."""
-        return self._access.redeem(code)
-
     async def issue(self) -> str:
         """The value of a new session cookie."""
         id = secrets.token_urlsafe(18)
-        await asyncio.to_thread(self._access.add, id)
+        await asyncio.to_thread(self.access.add, id)
         return str(self._sessions.dumps(id))
 
     def know(self) -> str:
@@ -160,11 +157,7 @@ class Keyring:
     def login(self, cookie: str) -> str:
         """Random name of the login that a cookie is for; empty if it is not a good one."""
         id = self._read(self._sessions, cookie, SESSION_AGE)
-        return str(id) if id and self._access.has(id) else ""
-
-    def holds(self, login: str) -> bool:
-        """Whether a login is still good."""
-        return self._access.has(login)
+        return str(id) if id and self.access.has(id) else ""
 
     async def revoke(self, login: str) -> None:
         """Log out: the cookie is worth nothing from now on, copies included.
@@ -172,7 +165,7 @@ class Keyring:
         Raises:
             StorageError: It will be good again after a reload.
         """
-        await asyncio.to_thread(self._access.end, login)
+        await asyncio.to_thread(self.access.end, login)
 
     def token(self, login: str) -> str:
         """The token every change has to carry that comes with this login's cookie.
@@ -186,7 +179,7 @@ class Keyring:
         return self._read(self._proofs(login), token, None) is not None
 
     def _proofs(self, login: str) -> URLSafeTimedSerializer:
-        return URLSafeTimedSerializer(self._access.secret, salt=f"csrf.{login}")
+        return URLSafeTimedSerializer(self.access.secret, salt=f"csrf.{login}")
 
     def seal(self, data: dict[str, Any]) -> str:
         """Data for a cookie that only this server can have written."""

@@ -78,10 +78,7 @@ class Live:
             self._pages.discard(changed)
 
     def _follow(self, event: object) -> None:
-        if isinstance(event, model.Message):
-            self._count("messages")
-        else:
-            self._count("changes")
+        self._count("messages" if isinstance(event, model.Message) else "changes")
 
     def _count(self, what: str) -> None:
         self._counts[what] += 1
@@ -107,5 +104,5 @@ async def events(request: Request) -> Response:
     if live.is_full:
         return problem(503, "too many pages are open")
     login: str = request.state.login
-    told = live.events(lambda: keyring.holds(login))
+    told = live.events(lambda: keyring.access.has(login))
     return StreamingResponse(told, media_type="text/event-stream")

@@ -26,7 +26,7 @@ from ..recall import CLOSE, OPEN
 from ..references import Reference
 from ..store import queries
 from ..text import clean, clean_name, escape, fenced, one_line, tokens
-from .usage import Answers, misused, number_of
+from .usage import LISTED, Answers, misused, number_of
 
 PAGE = 1_500
 """Tokens of a record that are shown at a time."""
@@ -36,8 +36,6 @@ BEFORE = 40
 """Characters of them that stand before the first word that was searched for."""
 MAX_SUMMARY = 120
 MAX_NAME = 40
-LISTED = 10
-"""Versions of the inner state that are listed."""
 MAX_PART = 200
 """Characters of a part of the inner state, and of a reason to speak first."""
 _ACTS = {
@@ -223,11 +221,9 @@ class CompanionCommands(Answers):
         return "\n".join([title, *parts, self._say("inner_hint")])
 
     def _parts(self, row: InnerState) -> list[str]:
-        parts = {"itself": row.itself, "other": row.other, "bond": row.bond}
         return [
             self._say(f"inner_part_{part}", text=one_line(text, MAX_PART))
-            for part, text in parts.items()
-            if text
+            for part, text in row.told.items()
         ]
 
     async def _versions(self, turn: Turn) -> list[InnerState]:
@@ -241,7 +237,7 @@ class CompanionCommands(Answers):
             row = decode(InnerState.kind, data)
             if not isinstance(row, InnerState) or row.session != turn.session.id:
                 continue
-            if row.itself or row.other or row.bond:  # what was taken back has no words
+            if row.told:  # what was taken back has no words
                 rows.setdefault(replace(row, version=0, at=0.0), row)
         return list(rows.values())[:LISTED]
 

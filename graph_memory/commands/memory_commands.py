@@ -27,10 +27,18 @@ from .companion_commands import CompanionCommands
 from .people_commands import PeopleCommands
 from .privacy_commands import PrivacyCommands
 from .transfers import TransferCommands
-from .usage import CONFIRM, EVERYTHING, MAX_GIVEN, NEEDED, Answers, help_text, misused, number_of
+from .usage import (
+    CONFIRM,
+    EVERYTHING,
+    LISTED,
+    MAX_GIVEN,
+    NEEDED,
+    Answers,
+    help_text,
+    misused,
+    number_of,
+)
 
-LISTED = 10
-"""Lines in a list; a chat message is no place for more."""
 MAX_STATEMENT = 120
 JUST = 600.0
 """Seconds for which a change was made just now."""

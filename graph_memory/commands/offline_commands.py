@@ -18,9 +18,8 @@ from ..locales import explain
 from ..maintenance import Preview, preview, saved, stage
 from ..model import NO_PERSONA
 from .usage import CONFIRM as _YES
-from .usage import Speaker, misused
+from .usage import LISTED, Speaker, misused
 
-LISTED = 10
 UNSET = "unset"
 """What is said in place of a persona's name to have none."""
 

@@ -28,14 +28,13 @@ from ..transfer import (
     rename_chat,
 )
 from .usage import CONFIRM as _YES
-from .usage import EVERYTHING, Answers, Wishes, account, misused, nearest
+from .usage import EVERYTHING, LISTED, Answers, Wishes, account, misused, nearest
 
 MAX_TEXT = 3_000
 """Characters of a file that is shown as a message, where files cannot be sent."""
 MAX_ACCOUNT = 60
 EXPORT_PAUSE = 60.0
 """Seconds from one file of a user to the next."""
-LISTED = 10
 MAX_LINE = 60
 PATIENCE = 25.0
 """Seconds for which an answer waits for an import; then it goes on in the background."""

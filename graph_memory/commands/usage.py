@@ -18,6 +18,8 @@ from ..text import one_line
 CONFIRM = frozenset({"confirm", "yes", "确认", "确定"})
 """Words by which something that was shown before is confirmed."""
 EVERYTHING = frozenset({"all", "everything", "全部", "所有"})
+LISTED = 10
+"""Lines in a list; a chat message is no place for more."""
 MAX_GIVEN = 40
 MAX_WISHES = 500
 T = TypeVar("T")

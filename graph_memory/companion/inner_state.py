@@ -96,6 +96,11 @@ class InnerState(SessionRow):
     version: int
     at: float
 
+    @property
+    def told(self) -> dict[str, str]:
+        """The parts that say something, by their names."""
+        return {part: text for part in self.words if (text := getattr(self, part))}
+
     def brought_back(self, standing: InnerState, at: float) -> InnerState:
         """As a new version, so that an undo cannot bring back one in between."""
         return replace(self, version=standing.version + 1, at=at)
@@ -158,7 +163,7 @@ def seed(session: str, tongue: str) -> InnerState:
 
 def lines(row: InnerState, tongue: str) -> list[str]:
     """The inner state as it is shown to the chat model, under a heading."""
-    told = [fenced(text, MAX_PART) for text in (row.itself, row.other, row.bond)]
+    told = [fenced(text, MAX_PART) for text in row.told.values()]
     parts = [f"- {text}" for text in told if text]
     return [say(tongue, "lead_inner"), *parts] if parts else []
 

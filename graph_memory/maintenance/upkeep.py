@@ -219,7 +219,7 @@ class Upkeep(Part):
         """Resolve what is found, a slice at a time; returns how many rows."""
         done = 0
         while found := await self._journal.look(find):
-            change = await self._journal.commit(partial(resolve, found))
+            change = await self._journal.commit(partial(_resolved, found, resolve))
             kind = found[0].kind
             touched = sum(op.kind == kind for op in change.ops) if change else 0
             if not touched:  # all of them were used or changed meanwhile
@@ -230,20 +230,22 @@ class Upkeep(Part):
 
     def _archive(self, facts: list[Fact], rows: Rows) -> Draft:
         status, now = Status.ARCHIVED.value, self._now()
-        standing = _standing(facts, rows)
-        put: list[Row] = [replace(fact, status=status, archived_at=now) for fact in standing]
+        put: list[Row] = [replace(fact, status=status, archived_at=now) for fact in facts]
         return Draft(ACTOR, "archive", put=put)
 
 
-def _standing(facts: list[Fact], rows: Rows) -> list[Fact]:
-    """Those of some facts that were neither used nor changed meanwhile."""
-    return [fact for fact in facts if rows.get(Fact, fact.id) == fact]
+def _resolved(
+    found: list[R], resolve: Callable[[list[R], Rows], Draft], rows: Rows
+) -> Draft | None:
+    """The change to those of some rows that were neither used nor changed meanwhile."""
+    standing = [row for row in found if rows.get(type(row), row.id) == row]
+    return resolve(standing, rows) if standing else None
 
 
 def _begin(facts: list[Fact], rows: Rows) -> Draft:
     put: list[Row] = [
         replace(fact, supersedes=tuple(sorted({*fact.supersedes, *fact.awaits})), awaits=())
-        for fact in _standing(facts, rows)
+        for fact in facts
     ]
     return Draft(ACTOR, "begin", put=put)
 
@@ -251,13 +253,12 @@ def _begin(facts: list[Fact], rows: Rows) -> Draft:
 def _expire(facts: list[Fact], rows: Rows) -> Draft:
     """Forget those of one speaker, who can take it back as if they had done it."""
     speaker = facts[0].speaker
-    gone = [fact for fact in _standing(facts, rows) if fact.speaker == speaker]
+    gone = [fact for fact in facts if fact.speaker == speaker]
     return forgetting(rows, gone, Draft(ACTOR if speaker in ("", BOT) else speaker, EXPIRED))
 
 
 def _delete(facts: list[Fact], rows: Rows) -> Draft:
-    standing = sorted(fact.id for fact in _standing(facts, rows))
-    return Draft(ACTOR, "prune", drop=[(Fact.kind, id) for id in standing])
+    return Draft(ACTOR, "prune", drop=[(Fact.kind, id) for id in sorted(f.id for f in facts)])
 
 
 def _delete_orphans(entities: list[Entity], rows: Rows) -> Draft:

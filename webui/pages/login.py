@@ -38,7 +38,7 @@ async def enter(request: Request, visit: Visit) -> Response:
     address = site.address_of(request.scope)
     pause: float | None
     if link := given.get("link", ""):
-        pause, wrong = (None if keyring.redeem(link) else 0.0), "link"
+        pause, wrong = (None if keyring.access.redeem(link) else 0.0), "link"
     else:
         pause, wrong = await keyring.attempt(given.get("key", ""), address, browser), "key"
     if pause is None:

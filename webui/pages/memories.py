@@ -86,12 +86,14 @@ async def act(memory: Memory, visit: Visit) -> Response:
     else:
         ids = [only] if only else list(dict.fromkeys(visit.choices.get("id", [])))
     if word == "export" and ids:
-        return visit.redirect("/data", what="export", count=await _export(memory, back, ids))
+        with or_back(back):
+            done = await memory.transfer.export(facts=ids)
+        return visit.redirect("/data", what="export", count=done.lines)
     if action is None or not ids:
         return visit.redirect(back, what="nothing")
     is_small = len(ids) == 1 and action not in ("forget", "relate")
     # Of all that is found only what was shown is touched, not what came since.
-    seen = _digest(ids) if every else "yes"
+    seen = hashlib.sha256("\n".join(ids).encode()).hexdigest() if every else "yes"
     is_unclear = action == "relate" and relation not in visit.words.predicates()
     if is_unclear or (not is_small and given.get("confirm") != seen):
         return visit.render(
@@ -121,19 +123,9 @@ async def detail(id: Id, memory: Memory, visit: Visit) -> Response:
     return visit.render("memory.html", detail=await memory.library.fact(id))
 
 
-async def _export(memory: Memory, back: str, ids: list[str]) -> int:
-    """Take out some facts; returns how many lines the file has."""
-    with or_back(back):
-        return (await memory.transfer.export(facts=ids)).lines
-
-
 def _listed(address: str) -> FactListing:
     """The list that an address of the table shows, from its beginning."""
     return FactListing.model_validate(dict(parse_qsl(split(address).query)) | {"cursor": ""})
-
-
-def _digest(ids: list[str]) -> str:
-    return hashlib.sha256("\n".join(ids).encode()).hexdigest()
 
 
 def _name(
