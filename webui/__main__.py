@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import logging
 import os
 import signal
@@ -38,21 +39,18 @@ async def serve(folder: Path, options: settings.Settings, zone: str) -> None:
     """
     clock = ZoneInfo(zone) if zone else datetime.now().astimezone().tzinfo
     assert clock
-    memory = await service.MemoryService.open(folder, options, zone=clock)
-    try:
+    async with contextlib.AsyncExitStack() as stack:
+        memory = await service.MemoryService.open(folder, options, zone=clock)
+        stack.push_async_callback(memory.close)
         memory.use_embedder(lambda: embedding.load(embedding.BUNDLED, memory.journal))
         key = await memory.access()
         web = WebServer(create_app(memory, key, options))
         await web.start(options.webui_port, options.webui_host)
-        try:
-            said = f", key {key.new_key} (not shown again)" if key.new_key else ""
-            sys.stdout.write(f"http://{options.webui_host}:{web.port}{said}\n")
-            sys.stdout.flush()
-            await _told_to_end()
-        finally:
-            await web.stop()
-    finally:
-        await memory.close()
+        stack.push_async_callback(web.stop)
+        said = f", key {key.new_key} (not shown again)" if key.new_key else ""
+        sys.stdout.write(f"http://{options.webui_host}:{web.port}{said}\n")
+        sys.stdout.flush()
+        await _told_to_end()
 
 
 async def _told_to_end() -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import http
-import json
 import logging
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ from urllib.parse import SplitResult, parse_qs, quote, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import cookie_parser
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from .auth import Keyring
@@ -250,8 +249,7 @@ def problem(status: int, detail: str) -> Response:
         "status": status,
         "detail": detail,
     }
-    text = json.dumps(body, ensure_ascii=False)
-    return Response(text, status, media_type="application/problem+json")
+    return JSONResponse(body, status, media_type="application/problem+json")
 
 
 def local_path(wanted: str) -> str:
