@@ -45,7 +45,8 @@ def test_no_message_is_left_over() -> None:
         "bulk_js.", "compare.", "doctor.", "format.", "keys.", "kind.", "level.", "level_one.",
         "preview.", "purpose.", "barrier.", "edge.", "left.", "memory_kind.", "question.",
         "signal.", "standing.", "tuning.", "why.timing.", "rows.", "reason.", "skipped.",
-        "storage.", "strength.", "failure.", "hook.", "work.", "work_over.", "work_failed.",
+        "storage.", "strength.", "failure.", "command.", "hook.", "work.",
+        "work_over.", "work_failed.",
     )  # fmt: skip
     for key in [key for key in TEXTS["zh"] if "." in key]:
         assert f"'{key}'" in source or key.startswith(composed), key
