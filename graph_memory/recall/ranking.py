@@ -52,7 +52,6 @@ from .weights import (
     K1,
     LATELY,
     LEAST,
-    LENGTH,
     LONG,
     MINOR,
     SAME,
@@ -643,7 +642,7 @@ def vote(
     most = float(relevance[order[0]])
     votes: Counter[str] = Counter()
     for hit in order:
-        votes.update(set(index_terms(index.documents[int(visible.numbers[hit])].text)))
+        votes.update(set(index_terms(index.documents[int(visible.numbers[hit])].searched)))
     shared = np.zeros(len(visible))
     total = 0.0
     for term in query:
@@ -905,7 +904,7 @@ def standing(index: Index, visible: VisibleSet, covered: Scores, meant: Scores |
     numbers = visible.numbers
     length = index.documents.length[numbers].astype(np.float64)
     speaks: Scores = covered / COVERED
-    speaks += LENGTH * length / (length + LONG)
+    speaks += length / (length + LONG)
     if meant is not None:
         own = np.maximum(meant, 0.0) / CLOSE
         speaks += own
@@ -981,7 +980,7 @@ def second_step(
         return relevance
     gained = np.zeros(len(visible))
     meant = _meant(close) if close is not None else None
-    texts = [index.documents[int(visible.numbers[hit])].text for hit in order]
+    texts = [index.documents[int(visible.numbers[hit])].searched for hit in order]
     says = [set(index_terms(text)) for text in texts]
     leads = [
         [

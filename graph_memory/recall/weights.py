@@ -26,12 +26,12 @@ COVERED, COVERED_BLINDLY = 0.24, 0.088
 """Share of the question's words that is, with and without vectors."""
 BESIDE = 0.5
 """Evidence that is enough for an earnest question, or beside another one that has 1."""
-FAIR, NEAR = 0.55, 0.75
+FAIR, NEAR = 0.5, 0.7
 """Shares of the best score that a memory of the first few needs, and one after them."""
 EVIDENCE = 0.2
 """Relevance that evidence of 1 adds, whatever the others have."""
-LENGTH, LONG = 2.0, 8
-"""Evidence that the longest text has by its length, and terms of one that has half of it."""
+LONG = 8
+"""Terms of a text that has half of the evidence by its length; the longest has 1."""
 LEAST = 200
 """Documents assumed, at least, when judging how rare a term is, or what is usual among them."""
 BRIEF = 40

@@ -159,9 +159,9 @@ async def test_who_says_more_gains(memory, monkeypatch):
     full = "周末去爬山，早上六点从东门出发，带两瓶水和一件外套，中午在山顶吃饭"
     await told(memory, "去爬山", full, "修灯的师傅是邻居介绍的")
     found = await scores(memory, "爬山的事")
-    monkeypatch.setattr(ranking, "LENGTH", 0.0)
+    monkeypatch.setattr(ranking, "LONG", 1e9)
     plain = await scores(memory, "爬山的事")
-    assert found[full] - found["去爬山"] > plain[full] - plain["去爬山"] + ranking.WEAK / 2
+    assert found[full] - found["去爬山"] > plain[full] - plain["去爬山"] + ranking.WEAK / 4
 
 
 async def test_an_answer_gains_by_the_question_before_it(memory, monkeypatch):
