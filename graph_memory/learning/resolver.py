@@ -116,7 +116,10 @@ class _Resolution:
             claim = replace(claim, predicate="promised")
         fact = self._fact(claim, subject, object, speaker, evidence)
         denied = self._denied(evidence) if self._known.denied else set()
-        replaces = [] if claim.past else self._shown(claim.replaces)
+        replaces = self._shown(claim.replaces)
+        if claim.past:
+            self._end_same(fact, replaces, evidence)
+            replaces = []
         if denied and not replaces and not claim.past:
             replaces = self._meant_by(fact, denied)
         for old in replaces:
@@ -290,8 +293,7 @@ class _Resolution:
     def follow_marks(self, extraction: Extraction) -> None:
         """End, restate and use the known facts that the answer says so of."""
         for fact, message in self._marked(extraction.ended):
-            # In private nobody else can have put it into their mouth.
-            if message and (not self._session.is_group or self._is_about(message, fact)):
+            if message and self._may_end(message, fact):
                 self._end(fact, [message])
         for fact, message in self._marked(extraction.restated):
             self._restate(fact, [message] if message else [])
@@ -328,6 +330,21 @@ class _Resolution:
             over = ended(fact, self._session.id, whose, told, self._now, copies)
             is_denied = fact.id in self._known.denied and fact.id in self._denied(told)
             self._retell(replace(over, corrects=is_denied))
+
+    def _end_same(self, past: Fact, marked: Iterable[Fact], said: Sequence[Message]) -> None:
+        """End what is said to be over: of the marked facts those of the very same thing."""
+        is_one = self._visible.is_one
+        for old in marked:
+            ends = (old.subject, past.subject), (old.object, past.object)
+            if old.predicate == past.predicate and all(is_one(*pair) for pair in ends):
+                self._end(old, [m for m in said if self._may_end(m, old)])
+
+    def _may_end(self, message: Message, fact: Fact) -> bool:
+        """Whether a message may be taken to say that a fact is over.
+
+        In private nobody else can have put it into their mouth.
+        """
+        return not self._session.is_group or self._is_about(message, fact)
 
     def _has_a_say(self, sender: str, fact: Fact) -> bool:
         """Whether somebody may end a fact.
