@@ -269,6 +269,8 @@ def _fact(data: dict[str, Any], predicates: Collection[str]) -> FactClaim | None
     predicate = normalise(line_of(data.get("predicate"), MAX_NAME)).replace(" ", "_")
     marks = normalise(line_of(data.get("marks"), MAX_NAME))
     newer = _REPLACES.search(marks)
+    asked = " ".join(line_of(each, MAX_KEYWORDS) for each in _list(data.get("keywords"))[:10])
+    words = _SPACED.split(asked[:MAX_KEYWORDS])
     return FactClaim(
         subject=subject,
         predicate=predicate if predicate in predicates else "other",
@@ -281,15 +283,8 @@ def _fact(data: dict[str, Any], predicates: Collection[str]) -> FactClaim | None
         hearsay="hearsay" in marks,
         secret="secret" in marks,
         replaces=numbers(newer[1] if newer else data.get("replaces")),
-        keywords=_keywords(data.get("keywords"), statement),
+        keywords=" ".join(word for word in dict.fromkeys(words) if word not in statement),
     )
-
-
-def _keywords(value: Any, statement: str) -> str:
-    """The first words that a statement lacks, each once."""
-    said = " ".join(line_of(each, MAX_KEYWORDS) for each in _list(value)[:10])
-    words = dict.fromkeys(_SPACED.split(said))
-    return " ".join(word for word in words if word not in statement)
 
 
 def line_of(value: Any, limit: int) -> str:

@@ -116,14 +116,9 @@ class _Resolution:
             claim = replace(claim, predicate="promised")
         fact = self._fact(claim, subject, object, speaker, evidence)
         denied = self._denied(evidence) if self._known.denied else set()
-        replaces: list[Fact] = []
-        if claim.past:
-            self._end_same(fact, self._shown(claim.replaces), evidence)
-        else:
-            replaces = self._shown(claim.replaces) or self._meant_by(fact, denied)
-        for old in replaces:
-            if not self._visible.is_one(old.subject, subject.id):  # a new owner, say
-                self._end(old, [m for m in evidence if self._is_about(m, old)])
+        replaces = self._replaced(claim, fact, evidence)
+        if denied and not replaces and not claim.past:
+            replaces = self._meant_by(fact, denied)
         same = self._history.same(fact, subject.names, object.names)
         if same and fact.expires and (same.expires or inf) < fact.expires:
             replaces, same = [*replaces, same], None  # it goes on for longer
@@ -330,13 +325,17 @@ class _Resolution:
             is_denied = fact.id in self._known.denied and fact.id in self._denied(told)
             self._retell(replace(over, corrects=is_denied))
 
-    def _end_same(self, past: Fact, marked: Iterable[Fact], said: Sequence[Message]) -> None:
-        """End what is said to be over: of the marked facts those of the very same thing."""
-        is_one = self._visible.is_one
+    def _replaced(self, claim: FactClaim, new: Fact, said: Sequence[Message]) -> list[Fact]:
+        """Known facts in whose place a fact is; what was so ends the very same instead."""
+        marked, is_one = self._shown(claim.replaces), self._visible.is_one
         for old in marked:
-            ends = (old.subject, past.subject), (old.object, past.object)
-            if old.predicate == past.predicate and all(is_one(*pair) for pair in ends):
+            is_same = old.predicate == new.predicate and is_one(old.object, new.object)
+            if not is_one(old.subject, new.subject):  # a new owner, say
+                if not claim.past:
+                    self._end(old, [m for m in said if self._is_about(m, old)])
+            elif claim.past and is_same:
                 self._end(old, [m for m in said if self._may_end(m, old)])
+        return [] if claim.past else marked
 
     def _may_end(self, message: Message, fact: Fact) -> bool:
         """Whether a message may be taken to say that a fact is over.

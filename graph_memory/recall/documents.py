@@ -81,6 +81,7 @@ class Document:
     Attributes:
         text: What it says.
         at: When it was said; when an episode began.
+        searched: What is searched and embedded: what it says, with the keywords of a fact.
     """
 
     kind: Kind
@@ -88,12 +89,7 @@ class Document:
     text: str
     source: Source
     at: float
-
-    @property
-    def searched(self) -> str:
-        """What is searched and embedded: what it says, with the keywords of a fact."""
-        keywords = self.source.keywords if isinstance(self.source, Fact) else ""
-        return f"{self.text} {keywords}" if keywords else self.text
+    searched: str
 
     @staticmethod
     def of(source: Source, owner: str = "") -> Document:
@@ -103,14 +99,18 @@ class Document:
         """
         match source:
             case Fact():
-                return Document(Kind.FACT, source.id, source.statement, source, source.said_at)
+                text = source.statement
+                words = f"{text} {source.keywords}" if source.keywords else text
+                return Document(Kind.FACT, source.id, text, source, source.said_at, words)
             case Episode():
-                return Document(Kind.EPISODE, source.id, source.summary, source, source.started_at)
+                text, at = source.summary, source.started_at
+                return Document(Kind.EPISODE, source.id, text, source, at, text)
             case Message():
                 source = disclosed(source)
                 named = source.name and source.sender not in (owner, BOT)
                 text = f"{source.name}: {source.text}" if named else source.text
-                return Document(Kind.MESSAGE, message_key(source.id), text, source, source.at)
+                key = message_key(source.id)
+                return Document(Kind.MESSAGE, key, text, source, source.at, text)
 
 
 def message_key(id: int) -> str:
