@@ -131,10 +131,13 @@ class Transcripts(Part):
         return await self._read(asker, lambda found: found.open(id, reader))
 
     async def _read(self, asker: Asker, work: Callable[[_Reading], T]) -> T:
-        """Do ``work`` on what the asker sees of the Sessions of the persona asked."""
-        found, zone = self._recall.visible(asker), self._zone
-        views = {id: view for id, view in found.items() if view.rest is Rank.OWN}
+        views, zone = self._own(asker), self._zone
         return await self._journal.look(lambda db: work(_Reading(db, asker, views, zone)))
+
+    def _own(self, asker: Asker) -> Mapping[str, View]:
+        """The Sessions of the persona that is asked, as far as the asker may see them."""
+        found = self._recall.visible(asker)
+        return {id: view for id, view in found.items() if view.rest is Rank.OWN}
 
 
 class _Reading:

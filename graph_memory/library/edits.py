@@ -61,8 +61,7 @@ def correcting(
     rows, here, at = visible.rows, evidence.session, evidence.at
     own, name = turn.asker.accounts, clean_name(turn.name)
     old = visible.own(id, as_object=True)
-    if old.speaker == old.subject and old.subject not in own:
-        # What people say about themselves is replaced by nobody else's word.
+    if not _may_correct(old, own):
         raise NotFoundError(f"there is no fact {id} that you could correct")
     said = worded(words, MAX_STATEMENT)
     if old.subject in own and name and normalise(name) not in normalise(said):
@@ -165,6 +164,11 @@ def _shared(row: Row, facts: Iterable[Fact]) -> int:
 def worded(words: str, limit: int) -> str:
     """Words of somebody as a row or an answer says them, masked before they are cut."""
     return one_line(redacted(words), limit)
+
+
+def _may_correct(fact: Fact, own: frozenset[str]) -> bool:
+    """What people say about themselves is replaced by nobody else's word."""
+    return fact.subject in own or fact.speaker != fact.subject
 
 
 def _same(visible: VisibleRows, fact: Fact) -> list[Fact]:
