@@ -107,6 +107,14 @@ def test_commands_take_all_that_follows(main: ModuleType) -> None:
     assert greedy == apart | {command.name for command in main.host.COMMANDS}
 
 
+async def test_what_is_answered_apart_is_the_runtimes(main: ModuleType) -> None:
+    for command in main.host.APART:
+        answers = MagicMock(spec=main.host.Runtime)
+        await main.host.Runtime.command(answers, "event", command, "words")
+        (asked,) = answers.method_calls
+        assert (asked[0].strip("_"), asked[1]) == (command.name, ("event", "words"))
+
+
 def test_every_command_is_a_method(main: ModuleType) -> None:
     assert {command.name for command in (*main.host.APART, *main.host.COMMANDS)} > main.host.ADMINS
     memory: Any = MagicMock()

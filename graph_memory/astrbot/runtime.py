@@ -364,7 +364,9 @@ class Runtime:
     async def command(self, event: Any, command: Command, words: str) -> str:
         """What a command of the group answers; empty if nothing is left to say."""
         if command in APART:
-            answer: Callable[[Any, str], Awaitable[str]] = getattr(self, command.method)
+            answer: Callable[[Any, str], Awaitable[str]] = getattr(
+                self, command.method or command.name
+            )
             return await answer(event, words)
         return await self.ask(
             event, lambda commands, turn: command.answer(commands, turn, words), words
