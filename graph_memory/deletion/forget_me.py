@@ -371,7 +371,7 @@ class _Erasure:
         """What is left of a state of a row, taking note of what goes."""
         left = self._gone.left(kind, id, state)
         if state and left != state and (cls := kind_named(kind)):
-            self._texts |= {state.get(field, "") for field in cls.words}
+            self._texts |= cls.embedded(state)
             self._touched |= {state.get(field, "") for field in cls.nodes}
         return left
 

@@ -291,10 +291,8 @@ def retract(
 def _lost_words(change: Change | None) -> Iterator[str]:
     """What rows said before a change that do not say it any more."""
     for op in change.ops if change else ():
-        before, after, cls = op.before or {}, op.after or {}, kind_named(op.kind)
-        for name in cls.words if cls else ():
-            if before.get(name) != after.get(name):
-                yield before.get(name, "")
+        if cls := kind_named(op.kind):
+            yield from cls.embedded(op.before or {}) - cls.embedded(op.after or {})
 
 
 def unfinished(db: sqlite3.Connection) -> list[str]:

@@ -196,6 +196,12 @@ class Row:
             return data
         return {**data, "evidence": others} if others and cls.basis is Basis.ANY else None
 
+    @classmethod
+    def embedded(cls, data: Data) -> set[str]:
+        """Texts of which there may be vectors: its words, one by one and as one text."""
+        words = [text for field in cls.words if (text := data.get(field))]
+        return {*words, " ".join(words)}
+
     @property
     def layer(self) -> Layer:
         """Which of the two layers of layered sharing it is in."""
@@ -669,6 +675,11 @@ class Fact(SessionRow):
     @property
     def layer(self) -> Layer:
         return Layer.SESSION if is_entity(self.subject) else Layer.KNOWS
+
+    @property
+    def searched(self) -> str:
+        """What is searched and embedded: what it says, with its keywords."""
+        return f"{self.statement} {self.keywords}" if self.keywords else self.statement
 
     @property
     def claimed(self) -> tuple[int, ...]:

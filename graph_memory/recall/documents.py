@@ -99,9 +99,8 @@ class Document:
         """
         match source:
             case Fact():
-                text = source.statement
-                words = f"{text} {source.keywords}" if source.keywords else text
-                return Document(Kind.FACT, source.id, text, source, source.said_at, words)
+                text, at = source.statement, source.said_at
+                return Document(Kind.FACT, source.id, text, source, at, source.searched)
             case Episode():
                 text, at = source.summary, source.started_at
                 return Document(Kind.EPISODE, source.id, text, source, at, text)

@@ -338,9 +338,8 @@ def _follow_row(
         return
     followed.ops.append(Op(kind, id, was, became))
     cls, old, new = kind_named(kind), was or {}, became or {}
-    for name in cls.words if cls else ():
-        if old.get(name) != new.get(name):
-            followed.texts.add(old.get(name, ""))
+    if cls:
+        followed.texts |= cls.embedded(old) - cls.embedded(new)
 
 
 def _tell(db: sqlite3.Connection, followed: _Followed, tell: Tell, event: Elsewhere) -> None:

@@ -94,6 +94,7 @@ async def play(journal: Journal, told: list[tuple[Any, ...]]) -> None:
             fact(room, IDS[about], thing, f"{about_mark}{mark}喜欢", speaker=IDS[speaker]),
             id=stable_id("f", str(number)),
             evidence=tuple(m.id for m in lines[room.id][-2:] if m.is_human),
+            keywords=mark * (number % 2),
         )
         facts.append(made)
         people = tuple({m.sender for m in lines[room.id] if m.is_human})
@@ -106,7 +107,7 @@ async def play(journal: Journal, told: list[tuple[Any, ...]]) -> None:
         rows += [Mood(f"mo:{room.id}", room.id, 0.1 * number, 0.0, T0)]
         rows += [InnerState(f"in:{room.id}", room.id, f"想着{nick}", "", "", number, T0)]
         await journal.commit(lambda _, put=[*rows, *names]: Draft("learn", "learned", put=put))  # type: ignore[misc]
-        await journal.put_vectors("模型", {text_hash(made.statement): [1.0]})  # type: ignore[dict-item]
+        await journal.put_vectors("模型", {text_hash(made.searched): [1.0]})  # type: ignore[dict-item]
 
 
 def untouched(db: sqlite3.Connection) -> dict[str, list[tuple[Any, ...]]]:
@@ -175,9 +176,9 @@ async def test_all_of_theirs_goes_and_nothing_of_others(told, steps):
                 getattr(row, "owner", ""),
             ):
                 assert after[key] == row
-        hashes = [text_hash(r.statement) for r in before.values() if isinstance(r, Fact)]
+        hashes = [text_hash(r.searched) for r in before.values() if isinstance(r, Fact)]
         cached = await journal.vectors("模型", hashes)
-        stay = {text_hash(r.statement) for r in after.values() if isinstance(r, Fact)}
+        stay = {text_hash(r.searched) for r in after.values() if isinstance(r, Fact)}
         assert set(cached) <= stay
         again = await journal.in_slices(lambda db, _tell: forget_me.erase(db, gone, T0 + 102))
         assert again == [], "nothing is left to do"

@@ -71,7 +71,9 @@ async def learned(chat: Chat, before: int = 0) -> Message:
     await chat.say("li", "我喜欢爬山", "李四", ref="2@6")
     await chat.learn(
         answer(
-            said("我", "owns", "E1", f"张三的{PLANTED}是七号仓库", before + 1),
+            said(
+                "我", "owns", "E1", f"张三的{PLANTED}是七号仓库", before + 1, keywords="库房 保管"
+            ),
             said("我", "likes", "爬山", "李四喜欢爬山", before + 2),
             entities=[thing("E1", PLANTED, "thing", f"我的{PLANTED}")],
             summary=f"张三说了{PLANTED}，李四爱爬山。",
@@ -96,10 +98,12 @@ async def test_no_vector_is_left_of_it(memory: MemoryService, chat: Chat):
     """A vector tells what a text is about, though not its words."""
     secret = await learned(chat)
     (fact,) = [each for each in await chat.rows(Fact) if PLANTED in each.statement]
-    hashes = [text_hash(text) for text in (secret.text, fact.statement, "我喜欢爬山")]
+    assert fact.searched == f"{fact.statement} 库房 保管"
+    texts = (secret.text, fact.statement, fact.searched, "我喜欢爬山")
+    hashes = [text_hash(text) for text in texts]
     await memory.journal.put_vectors("模型", dict.fromkeys(hashes, np.ones(4, np.float32)))
     assert await memory.library.retract(CLUB.circle, "1")
-    assert [*await memory.journal.vectors("模型", hashes)] == hashes[2:]
+    assert [*await memory.journal.vectors("模型", hashes)] == hashes[3:]
 
 
 async def test_states_of_the_past_go_too(memory: MemoryService, chat: Chat):
