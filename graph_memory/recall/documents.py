@@ -438,12 +438,12 @@ class VectorIndex:
         some = numbers if inside is None else numbers[inside]
         if count * 3 > len(known):
             # Reading all rows in their order is faster than gathering most of them.
-            products = _products(matrix, wanted).take(some)
+            products = scalar_products(matrix, wanted).take(some)
         else:
             products = np.empty(len(some), np.float32)
             for start in range(0, len(some), _CHUNK):
                 part = slice(start, start + _CHUNK)
-                products[part] = _products(matrix[some[part]], wanted)
+                products[part] = scalar_products(matrix[some[part]], wanted)
         if self.count < len(known):  # not all documents have a vector
             products[~known[some]] = np.nan
         if inside is None:
@@ -459,10 +459,10 @@ class VectorIndex:
         rows = self._matrix.values.take(numbers, axis=0, mode="clip")
         if self.count < self._known.size or max(numbers) >= self._known.size:
             rows[[at for at, number in enumerate(numbers) if not self.has(number)]] = 0.0
-        return _products(rows[:, np.newaxis], rows)
+        return scalar_products(rows[:, np.newaxis], rows)
 
 
-def _products(rows: Vectors, others: Vectors) -> Vectors:
+def scalar_products(rows: Vectors, others: Vectors) -> Vectors:
     """Scalar products of vectors, those of ``rows`` and ``others`` broadcast together."""
     # Not by BLAS, whose threads now and then take ten times as long on a busy machine.
     if hasattr(np, "vecdot"):  # since NumPy 2.0
@@ -475,7 +475,7 @@ def _products(rows: Vectors, others: Vectors) -> Vectors:
 def _unit(vectors: Vectors) -> Vectors:
     """Vectors brought to length 1; zero stays zero."""
     some = np.asarray(vectors, np.float32)
-    lengths: Vectors = np.sqrt(_products(some, some))
+    lengths: Vectors = np.sqrt(scalar_products(some, some))
     lengths[lengths == 0] = 1.0
     scaled: Vectors = some / lengths[..., np.newaxis]
     return scaled

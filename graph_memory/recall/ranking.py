@@ -26,7 +26,7 @@ from ..privacy.scope import Rank
 from ..retention import strength
 from ..text import is_chinese, normalise, significance
 from .conditions import Topic, includes_all, requested
-from .documents import Document, Kind, Numbers, Source
+from .documents import Document, Kind, Numbers, Source, scalar_products
 from .examples import Likeness, wants_memory
 from .index import Index
 from .lexical import index_terms, is_character, search_terms
@@ -481,7 +481,7 @@ def _by_meaning(
 def _likeness(index: Index, vector: Vectors | None) -> Likeness | None:
     """Cosine of a vector with those of the examples that are known, if any."""
     examples = index.vectors.examples if index.vectors else None
-    return None if vector is None or examples is None else examples @ vector
+    return None if vector is None or examples is None else scalar_products(examples, vector)
 
 
 def _is_earnest(
