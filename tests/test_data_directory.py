@@ -3,17 +3,15 @@
 import os
 import stat
 from collections.abc import Iterator
-from datetime import UTC
 from pathlib import Path
 
 import pytest
 
 from graph_memory.data_directory import restrict, writing
 from graph_memory.model import Turn
-from graph_memory.service import MemoryService
-from graph_memory.settings import Settings
 
 from .makers import private, user
+from .world import opened
 
 
 @pytest.fixture
@@ -36,15 +34,14 @@ def _mode(path: Path) -> int:
 @pytest.mark.usefixtures("open_umask")
 async def test_a_running_memory_is_closed_to_others(tmp_path: Path) -> None:
     home = tmp_path / "memory"
-    service = await MemoryService.open(home, Settings(), zone=UTC)
-    await service.access()
-    await service.learning.hear(Turn(private("zhang"), user("zhang"), "张三", "我家的猫叫豆包"))
-    await service.settle()
-    await service.backups.make()
-    await service.transfer.export()
-    await service.transfer.waiting()
-    running = modes(home)
-    await service.close()
+    async with opened(home) as service:
+        await service.access()
+        await service.learning.hear(Turn(private("zhang"), user("zhang"), "张三", "我家的猫叫豆包"))
+        await service.settle()
+        await service.backups.make()
+        await service.transfer.export()
+        await service.transfer.waiting()
+        running = modes(home)
     closed = modes(home)
     for found in (running, closed):
         # A folder that nobody else may enter is what counts for Kùzu's log.

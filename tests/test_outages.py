@@ -3,7 +3,6 @@
 import asyncio
 import logging
 import re
-from datetime import UTC
 from pathlib import Path
 
 from graph_memory.commands.memory_commands import Commands
@@ -15,6 +14,7 @@ from graph_memory.settings import Settings
 
 from .makers import HOME, T0, ZHANG, group, message, private, user
 from .scripted import HashEmbedder, ScriptedModel
+from .world import opened
 
 admin = Turn(HOME, ZHANG, "张三", is_admin=True)
 
@@ -33,61 +33,58 @@ class Hanging(HashEmbedder):
 
 async def test_an_embedder_that_hangs_delays_three_messages_and_no_more(tmp_path, caplog):
     embedder = Hanging()
-    service = await MemoryService.open(tmp_path, Settings(recall_deadline=200), zone=UTC)
+    async with opened(tmp_path, Settings(recall_deadline=200)) as service:
 
-    async def load() -> Hanging:
-        return embedder
+        async def load() -> Hanging:
+            return embedder
 
-    service.use_embedder(load)
-    await service.learning.hear(Turn(HOME, ZHANG, "张三", "我家的猫叫豆包"))
-    await service.settle()
-    asker = asker_of(HOME, ZHANG)
-    for number in range(3):
-        assert "豆包" in (await service.recall.remind(asker, f"第{number}只猫叫什么名字？")).block
-    for number in range(20):
-        assert "豆包" in (await service.recall.remind(asker, f"那第{number}只猫叫什么？")).block
-    assert embedder.asked == 3, "who is not asked is not waited for"
-    assert sum("left alone" in m for m in caplog.messages) == 1
-    breaker = (await service.health()).breakers["embedding"]
-    assert (breaker.state, breaker.failures) == (BreakerState.OPEN, 3)
-    status = await Commands(service).status(admin)
-    assert "⏸ 向量模型连续失败 3 次，暂停使用，30 秒后再试：模型没有及时回答" in status
-    await service.close()
+        service.use_embedder(load)
+        await service.learning.hear(Turn(HOME, ZHANG, "张三", "我家的猫叫豆包"))
+        await service.settle()
+        asker = asker_of(HOME, ZHANG)
+        for number in range(3):
+            assert "豆包" in (await service.recall.remind(asker, f"第{number}只猫叫什么呢？")).block
+        for number in range(20):
+            assert "豆包" in (await service.recall.remind(asker, f"那第{number}只猫叫什么？")).block
+        assert embedder.asked == 3, "who is not asked is not waited for"
+        assert sum("left alone" in m for m in caplog.messages) == 1
+        breaker = (await service.health()).breakers["embedding"]
+        assert (breaker.state, breaker.failures) == (BreakerState.OPEN, 3)
+        status = await Commands(service).status(admin)
+        assert "⏸ 向量模型连续失败 3 次，暂停使用，30 秒后再试：模型没有及时回答" in status
 
 
 async def test_a_model_too_slow_to_rewrite_is_not_waited_for(tmp_path: Path):
     model = ScriptedModel(gate=asyncio.Event())
     settings = Settings(recall_deadline=200, enable_query_rewriting=True)
-    service = await MemoryService.open(tmp_path, settings, zone=UTC, model=model)
-    await service.learning.hear(Turn(HOME, ZHANG, "张三", "我家的猫叫豆包"))
-    await service.settle()
-    for _ in range(10):
-        found = await service.recall.remind(asker_of(HOME, ZHANG), "猫叫什么名字？")
-        assert "豆包" in found.block
-    assert len(model.calls) == 3
-    health = await service.health()
-    assert health.breakers["rewriting"].state is BreakerState.OPEN
-    assert health.breakers["learning"].state is BreakerState.CLOSED, "which has more time"
-    await service.close()
+    async with opened(tmp_path, settings, model=model) as service:
+        await service.learning.hear(Turn(HOME, ZHANG, "张三", "我家的猫叫豆包"))
+        await service.settle()
+        for _ in range(10):
+            found = await service.recall.remind(asker_of(HOME, ZHANG), "猫叫什么名字？")
+            assert "豆包" in found.block
+        assert len(model.calls) == 3
+        health = await service.health()
+        assert health.breakers["rewriting"].state is BreakerState.OPEN
+        assert health.breakers["learning"].state is BreakerState.CLOSED, "which has more time"
 
 
 async def test_a_model_that_is_down_is_told_once_and_shown(tmp_path, caplog):
-    service = await MemoryService.open(
-        tmp_path, Settings(language="en"), zone=UTC, model=ScriptedModel(lambda _: None)
-    )
-    with caplog.at_level(logging.WARNING, "graph_memory"):
-        for number in range(30):
-            session = private(f"p{number}")
-            await service.learning.hear(Turn(session, user(f"p{number}"), "某人", "我喜欢爬山"))
-        assert await service.learning.flush() == 0
-    learning = await service.learning.status()
-    assert (learning.waiting, learning.dead) == (30, 0)
-    # Three to notice, one that was under way beside them, one because flush wants to know.
-    assert 3 <= service.spending.today().costs["learn"].calls <= 5
-    assert len(caplog.records) <= 4
-    status = await Commands(service).status(admin)
-    assert re.search(r"The language model that learns failed [34] times in a row", status)
-    await service.close()
+    async with opened(
+        tmp_path, Settings(language="en"), model=ScriptedModel(lambda _: None)
+    ) as service:
+        with caplog.at_level(logging.WARNING, "graph_memory"):
+            for number in range(30):
+                session = private(f"p{number}")
+                await service.learning.hear(Turn(session, user(f"p{number}"), "某人", "我喜欢爬山"))
+            assert await service.learning.flush() == 0
+        learning = await service.learning.status()
+        assert (learning.waiting, learning.dead) == (30, 0)
+        # Three to notice, one that was under way beside them, one because flush wants to know.
+        assert 3 <= service.spending.today().costs["learn"].calls <= 5
+        assert len(caplog.records) <= 4
+        status = await Commands(service).status(admin)
+        assert re.search(r"The language model that learns failed [34] times in a row", status)
 
 
 async def test_a_clock_that_is_set_back_turns_no_interval_around(memory: MemoryService):

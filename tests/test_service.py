@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from datetime import UTC
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from graph_memory.model import Fact, Turn, asker_of
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 
+from . import world
 from .makers import HOME, LI, ZHANG, group, private
 from .scripted import NOTHING, Call, HashEmbedder, ScriptedModel, answer, said, thing
 
@@ -28,18 +30,18 @@ def likes_climbing(call: Call) -> dict[str, Any]:
     return answer(likes, entities=[thing("E1", "爬山")], summary="张三聊起爬山")
 
 
-async def opened(directory: Path, model: ScriptedModel | None = None) -> MemoryService:
-    service = await MemoryService.open(directory, Settings(), zone=UTC, model=model)
-    service.use_embedder(HashEmbedder.load)
-    await service.settle()
-    return service
+@asynccontextmanager
+async def opened(directory: Path, model: ScriptedModel | None = None) -> AsyncIterator[Any]:
+    async with world.opened(directory, model=model) as service:
+        service.use_embedder(HashEmbedder.load)
+        await service.settle()
+        yield service
 
 
 @pytest.fixture
 async def service(tmp_path: Path) -> AsyncIterator[MemoryService]:
-    service = await opened(tmp_path, ScriptedModel(likes_climbing))
-    yield service
-    await service.close()
+    async with opened(tmp_path, ScriptedModel(likes_climbing)) as service:
+        yield service
 
 
 async def recalled(service: MemoryService, session: Any, who: str, text: str) -> str:
@@ -61,24 +63,21 @@ async def test_what_was_said_is_learned_and_recalled(service: MemoryService):
 
 
 async def test_without_a_model_the_words_themselves_are_recalled(tmp_path: Path):
-    service = await opened(tmp_path)
-    await service.learning.hear(Turn(HOME, ZHANG, "张三", "我家的猫叫豆包"))
-    await service.learning.flush()
-    assert "豆包" in await recalled(service, HOME, ZHANG, "我家的猫叫什么名字？")
-    await service.close()
+    async with opened(tmp_path) as service:
+        await service.learning.hear(Turn(HOME, ZHANG, "张三", "我家的猫叫豆包"))
+        await service.learning.flush()
+        assert "豆包" in await recalled(service, HOME, ZHANG, "我家的猫叫什么名字？")
 
 
 async def test_it_is_all_there_after_reopening_and_after_a_kill(tmp_path: Path):
-    service = await opened(tmp_path, ScriptedModel(likes_climbing))
-    await service.learning.hear(Turn(HOME, ZHANG, "张三", "我周末最喜欢去爬山了"))
-    await service.learning.flush()
-    await service.learning.hear(Turn(HOME, ZHANG, "张三", "我家的猫叫豆包"))
-    await service.close()
-    again = await opened(tmp_path, ScriptedModel(likes_climbing))
-    assert "爬山" in await recalled(again, HOME, ZHANG, "张三喜欢爬山吗？")
-    assert "豆包" in await recalled(again, HOME, ZHANG, "我家的猫叫什么名字？")
-    assert (await again.health()).counts["buffered"] == 1, "still waiting to be learned"
-    await again.close()
+    async with opened(tmp_path, ScriptedModel(likes_climbing)) as service:
+        await service.learning.hear(Turn(HOME, ZHANG, "张三", "我周末最喜欢去爬山了"))
+        await service.learning.flush()
+        await service.learning.hear(Turn(HOME, ZHANG, "张三", "我家的猫叫豆包"))
+    async with opened(tmp_path, ScriptedModel(likes_climbing)) as again:
+        assert "爬山" in await recalled(again, HOME, ZHANG, "张三喜欢爬山吗？")
+        assert "豆包" in await recalled(again, HOME, ZHANG, "我家的猫叫什么名字？")
+        assert (await again.health()).counts["buffered"] == 1, "still waiting to be learned"
 
 
 async def test_private_words_stay_private(service: MemoryService):
@@ -127,9 +126,8 @@ async def test_a_model_that_is_loading_is_not_called_missing(memory: MemoryServi
 
 async def test_closing_twice_and_while_loading_leaves_nothing_running(tmp_path: Path):
     before = asyncio.all_tasks()
-    service = await MemoryService.open(tmp_path, Settings(), zone=UTC)
-    service.use_embedder(lambda: asyncio.sleep(60))  # type: ignore[arg-type,return-value]
-    await service.close()
+    async with opened(tmp_path) as service:
+        service.use_embedder(lambda: asyncio.sleep(60))  # type: ignore[arg-type,return-value]
     await service.close()
     assert asyncio.all_tasks() == before
 

@@ -9,7 +9,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from datetime import UTC
 from pathlib import Path
 
 import pytest
@@ -17,15 +16,15 @@ import pytest
 from graph_memory.commands.memory_commands import Commands
 from graph_memory.deletion import forget_me
 from graph_memory.errors import DamagedError, JournalError, StorageError
-from graph_memory.model import Turn, asker_of
+from graph_memory.model import Turn
 from graph_memory.service import MemoryService
-from graph_memory.settings import Settings
 from graph_memory.store import Journal
 from graph_memory.store.journal import SLICE, Slices
 
 from .disks import Disk, small_disk
 from .makers import HOME, ZHANG, message
 from .scripted import ScriptedModel
+from .world import opened
 
 admin = Turn(HOME, ZHANG, "张三", is_admin=True)
 
@@ -34,10 +33,6 @@ admin = Turn(HOME, ZHANG, "张三", is_admin=True)
 def disk(tmp_path: Path) -> Iterator[Disk]:
     with small_disk(tmp_path / "disk") as found:
         yield found
-
-
-async def opened(directory: Path, model: ScriptedModel | None = None) -> MemoryService:
-    return await MemoryService.open(directory, Settings(), zone=UTC, model=model)
 
 
 async def hear(service: MemoryService, text: str) -> None:
@@ -57,45 +52,41 @@ async def fill_journal(service: MemoryService, disk: Disk) -> None:
 
 async def test_a_full_disk_stops_nothing_and_heals_by_itself(disk, caplog):
     model = ScriptedModel()
-    service = await opened(disk.path, model)
-    await hear(service, "我家的猫叫豆包")
-    with caplog.at_level(logging.INFO, "graph_memory.store"):
-        await fill_journal(service, disk)
-        for _ in range(5):
+    async with opened(disk.path, model=model) as service:
+        await hear(service, "我家的猫叫豆包")
+        with caplog.at_level(logging.INFO, "graph_memory.store"):
+            await fill_journal(service, disk)
+            for _ in range(5):
+                with pytest.raises(JournalError, match="full"):
+                    await hear(service, "我喜欢猫" * 200)
+            (line,) = [r for r in caplog.records if "nothing is stored" in r.message]
+            assert "free some space" in line.message
+            await service.recall.settle()
+            assert "豆包" in (await service.recall.remind(admin.asker, "猫叫什么名字")).block
+            assert (await service.health()).storage_kind == "full"
+            status = await Commands(service).status(admin)
+            assert "磁盘满了" in status
+            assert "腾出空间" in status
             with pytest.raises(JournalError, match="full"):
-                await hear(service, "我喜欢猫" * 200)
-        (line,) = [r for r in caplog.records if "nothing is stored" in r.message]
-        assert "free some space" in line.message
-        await service.recall.settle()
-        assert "豆包" in (await service.recall.remind(asker_of(HOME, ZHANG), "猫叫什么名字")).block
-        assert (await service.health()).storage_kind == "full"
-        status = await Commands(service).status(admin)
-        assert "磁盘满了" in status
-        assert "腾出空间" in status
-        with pytest.raises(JournalError, match="full"):
-            await service.learning.flush()
-        assert not model.calls, "what cannot be stored is not paid for"
-        disk.free()
-        assert (await service.health()).storage_kind == ""
-        await hear(service, "我喜欢猫" * 200)
-        told = [r.message for r in caplog.records if r.name == "graph_memory.store"]
-        assert told == [line.message, "messages are stored again"]
-    await service.close()
-    again = await opened(disk.path)
-    assert (await again.journal.counts())["messages"] >= 2
-    await again.close()
+                await service.learning.flush()
+            assert not model.calls, "what cannot be stored is not paid for"
+            disk.free()
+            assert (await service.health()).storage_kind == ""
+            await hear(service, "我喜欢猫" * 200)
+            told = [r.message for r in caplog.records if r.name == "graph_memory.store"]
+            assert told == [line.message, "messages are stored again"]
+    async with opened(disk.path) as again:
+        assert (await again.journal.counts())["messages"] >= 2
 
 
 async def test_closing_on_a_full_disk(disk: Disk):
-    service = await opened(disk.path)
-    await hear(service, "我家的猫叫豆包")
-    await fill_journal(service, disk)
-    stored = (await service.journal.counts())["messages"]
-    await service.close()
+    async with opened(disk.path) as service:
+        await hear(service, "我家的猫叫豆包")
+        await fill_journal(service, disk)
+        stored = (await service.journal.counts())["messages"]
     disk.free()
-    again = await opened(disk.path)
-    assert (await again.journal.counts())["messages"] == stored
-    await again.close()
+    async with opened(disk.path) as again:
+        assert (await again.journal.counts())["messages"] == stored
 
 
 @pytest.mark.parametrize("used", [False, True])
@@ -105,19 +96,17 @@ async def test_closing_on_a_full_disk(disk: Disk):
 )
 async def test_starting_where_nothing_can_be_written(disk, used, is_full, told):
     if used:
-        service = await opened(disk.path)
-        await hear(service, "我家的猫叫豆包")
-        await service.close()
+        async with opened(disk.path) as service:
+            await hear(service, "我家的猫叫豆包")
     before = asyncio.all_tasks()
     disk.fill() if is_full else disk.protect(read_only=True)
     with pytest.raises(StorageError, match=told):
-        await opened(disk.path)
+        await opened(disk.path).__aenter__()
     assert asyncio.all_tasks() == before
     disk.free() if is_full else disk.protect(read_only=False)
-    service = await opened(disk.path)
-    await hear(service, "我喜欢猫")
-    assert (await service.journal.counts())["messages"] == 1 + used
-    await service.close()
+    async with opened(disk.path) as service:
+        await hear(service, "我喜欢猫")
+        assert (await service.journal.counts())["messages"] == 1 + used
 
 
 async def test_a_journal_that_becomes_read_only(journal: Journal):
@@ -255,36 +244,34 @@ def _cut(path: Path) -> None:
 
 @pytest.mark.parametrize("harm", [_delete, _replace, _cut])
 async def test_a_journal_that_is_swapped_acknowledges_nothing(tmp_path, harm, caplog):
-    service = await opened(tmp_path)
-    await hear(service, "我家的猫叫豆包")
-    await service.journal.tidy(lambda db: db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall())
-    await hear(service, "它三岁了")
-    path = service.journal.path
-    harm(path)
-    for _ in range(3):
-        with pytest.raises(JournalError) as raised:
-            await hear(service, "这句存不下来")
-        assert raised.value.kind in ("replaced", "damaged")
-    assert service.journal.storage.kind
-    if harm is not _cut:
-        assert "被删除、替换或截断" in await Commands(service).status(admin)
-        path.with_name("aside").replace(path)
-        await hear(service, "放回去了")
-        assert service.journal.storage.kind == ""
-    assert sum("nothing is stored" in message for message in caplog.messages) == 1
-    await service.close()
+    async with opened(tmp_path) as service:
+        await hear(service, "我家的猫叫豆包")
+        journal, path = service.journal, service.journal.path
+        await journal.tidy(lambda db: db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall())
+        await hear(service, "它三岁了")
+        harm(path)
+        for _ in range(3):
+            with pytest.raises(JournalError) as raised:
+                await hear(service, "这句存不下来")
+            assert raised.value.kind in ("replaced", "damaged")
+        assert service.journal.storage.kind
+        if harm is not _cut:
+            assert "被删除、替换或截断" in await Commands(service).status(admin)
+            path.with_name("aside").replace(path)
+            await hear(service, "放回去了")
+            assert service.journal.storage.kind == ""
+        assert sum("nothing is stored" in message for message in caplog.messages) == 1
 
 
 async def test_a_journal_that_is_compacted_is_not_swapped(tmp_path: Path) -> None:
-    service = await opened(tmp_path)
-    for number in range(200):
-        await hear(service, f"第{number}句" + "很长" * 500)
-    await service.journal.alter(lambda db, _tell: db.execute("DELETE FROM message"))
-    before = service.journal.path.stat().st_size
-    for _ in range(2):
-        await service.journal.tidy(forget_me.compact)
-        await service.journal.tidy(forget_me.empty_log)
-        await hear(service, "还在")
-    assert service.journal.path.stat().st_size <= max(before, 1 << 20)
-    assert service.journal.storage.kind == ""
-    await service.close()
+    async with opened(tmp_path) as service:
+        for number in range(200):
+            await hear(service, f"第{number}句" + "很长" * 500)
+        await service.journal.alter(lambda db, _tell: db.execute("DELETE FROM message"))
+        before = service.journal.path.stat().st_size
+        for _ in range(2):
+            await service.journal.tidy(forget_me.compact)
+            await service.journal.tidy(forget_me.empty_log)
+            await hear(service, "还在")
+        assert service.journal.path.stat().st_size <= max(before, 1 << 20)
+        assert service.journal.storage.kind == ""

@@ -3,7 +3,6 @@
 import io
 import logging
 from collections.abc import AsyncIterator, Iterator
-from datetime import UTC
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +24,7 @@ from graph_memory.supervisor import LogOnce
 from ..makers import CLUB, admin, private, user
 from ..scripted import HashEmbedder, Line, ScriptedModel
 from ..webui.conftest import BASE, application, client
+from ..world import opened
 from .test_providers import Scripted, response
 
 MESSAGE = "我的银行卡密码是998877"
@@ -86,14 +86,13 @@ async def failed(
 ) -> AsyncIterator[tuple[MemoryService, str]]:
     """A memory whose batch could not be learned, and the kind of failure."""
     model = MODELS[request.param]()
-    memory = await MemoryService.open(tmp_path, Settings(), zone=UTC, model=model)
-    memory.use_embedder(Talkative.load)
-    await memory.learning.hear(Turn(HOME, WU, "小吴", MESSAGE))
-    await memory.learning.hear(Turn(HOME, WU, "小吴", "还有一件事"))
-    await memory.learning.flush()
-    await memory.recall.remind(admin.asker, f"{MESSAGE}吗？")
-    yield memory, request.param
-    await memory.close()
+    async with opened(tmp_path, model=model) as memory:
+        memory.use_embedder(Talkative.load)
+        await memory.learning.hear(Turn(HOME, WU, "小吴", MESSAGE))
+        await memory.learning.hear(Turn(HOME, WU, "小吴", "还有一件事"))
+        await memory.learning.flush()
+        await memory.recall.remind(admin.asker, f"{MESSAGE}吗？")
+        yield memory, request.param
     assert_clean(log.getvalue())
 
 

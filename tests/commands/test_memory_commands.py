@@ -3,8 +3,8 @@
 import re
 from collections.abc import AsyncIterator
 from dataclasses import replace
-from datetime import UTC
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,7 +16,8 @@ from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 from graph_memory.store import Draft
 
-from ..makers import T0, Clock, entity, fact, name
+from ..makers import T0, Clock, entity, fact, name, put
+from ..world import opened
 from . import CLUB, HOME, LI, ZHANG, admin, zhang, zhang_in_club
 
 CLIMBING, PEANUTS, TEA = entity("爬山"), entity("花生"), entity("龙井")
@@ -35,23 +36,15 @@ HOBBY = fact(CLUB, ZHANG, CLIMBING, "张三喜欢爬山\n第二行{x}", importan
 OTHERS = fact(CLUB, LI, TEA, "李四爱喝龙井")
 
 
-async def opened(directory: Path, clock: Clock, **values: object) -> MemoryService:
-    settings = replace(Settings(), **values)  # type: ignore[arg-type]
-    memory = await MemoryService.open(directory, settings, zone=UTC, now=clock)
-    for session, account in ((CLUB, ZHANG), (CLUB, LI)):
-        await memory.learning.hear(Turn(session, account, account, "大家好"), at=T0 - 10)
-    await memory.journal.commit(
-        lambda _: Draft("learn", "learned", put=rows(SECRET, HOBBY, OTHERS))  # type: ignore[arg-type]
-    )
-    await memory.recall.settle()
-    return memory
-
-
 @pytest.fixture
-async def memory(tmp_path: Path, clock: Clock) -> AsyncIterator[MemoryService]:
-    memory = await opened(tmp_path, clock)
-    yield memory
-    await memory.close()
+async def memory(tmp_path: Path, clock: Clock, request: Any) -> AsyncIterator[MemoryService]:
+    settings = Settings(**getattr(request, "param", {}))
+    async with opened(tmp_path, settings, now=clock) as memory:
+        for account in (ZHANG, LI):
+            await memory.learning.hear(Turn(CLUB, account, account, "大家好"), at=T0 - 10)
+        await put(memory.journal, *rows(SECRET, HOBBY, OTHERS))
+        await memory.recall.settle()
+        yield memory
 
 
 async def test_a_word_that_was_said_is_found(commands: Commands, memory: MemoryService) -> None:
@@ -144,20 +137,20 @@ async def test_preview(commands: Commands, clock: Clock) -> None:
     assert "1 条" not in in_club  # not even how much there is
 
 
-@pytest.mark.parametrize("setting", ["time_decay_rate", "min_importance_threshold"])
-async def test_preview_when_nothing_is_ever_forgotten(tmp_path, clock, setting):
-    memory = await opened(tmp_path, clock, **{setting: 0.0})
-    assert "什么也不会忘" in await Commands(memory).preview(admin)
-    await memory.close()
+@pytest.mark.parametrize(
+    "memory", [{"time_decay_rate": 0.0}, {"min_importance_threshold": 0.0}], indirect=True
+)
+async def test_preview_when_nothing_is_ever_forgotten(commands: Commands) -> None:
+    assert "什么也不会忘" in await commands.preview(admin)
 
 
-async def test_nothing_is_remembered_in_groups_that_are_not_learned_from(tmp_path, clock):
-    memory = await opened(tmp_path, clock, never_remember=("*:GroupMessage:*",), language="en")
-    assert "By the owner's settings" in await Commands(memory).remember(
-        replace(zhang_in_club, text="我喜欢围棋")
-    )
+@pytest.mark.parametrize(
+    "memory", [{"never_remember": ("*:GroupMessage:*",), "language": "en"}], indirect=True
+)
+async def test_nothing_is_remembered_in_groups_that_are_not_learned_from(commands, memory):
+    told = await commands.remember(replace(zhang_in_club, text="我喜欢围棋"))
+    assert "By the owner's settings" in told
     assert not [m for m in await memory.journal.newest_messages(10) if "围棋" in m.text]
-    await memory.close()
 
 
 def test_where_everybodys_memory_may_be_shown() -> None:

@@ -9,9 +9,9 @@ import pytest
 from graph_memory.commands.offline_commands import BackupCommands, PersonaCommands
 from graph_memory.model import NO_PERSONA, Turn
 from graph_memory.service import MemoryService
-from graph_memory.settings import Settings
 
 from ..makers import HOME, user
+from ..world import opened
 
 
 async def hear(memory: MemoryService, text: str) -> None:
@@ -20,24 +20,22 @@ async def hear(memory: MemoryService, text: str) -> None:
 
 async def test_a_backup_is_listed_previewed_and_put_in_place(tmp_path: Path) -> None:
     restores = BackupCommands(tmp_path, "zh", UTC)
-    memory = await MemoryService.open(tmp_path, Settings(), zone=UTC)
-    assert await restores.answer("") == ("🧠 还没有备份。用 /记忆 备份 立即备份一份。", False)
-    await hear(memory, "我养了一只猫")
-    name = (await memory.backups.make()).name
-    await hear(memory, "我还想养一条狗")
-    listed, _ = await restores.answer("")
-    assert name in listed
-    previewed, is_prepared = await restores.answer(name)
-    assert "消息 -1" in previewed
-    assert not is_prepared
-    done, is_prepared = await restores.answer(f"{name} 确认")
-    assert name in done
-    assert is_prepared
-    await memory.close()
-    again = await MemoryService.open(tmp_path, Settings(), zone=UTC)
-    assert [m.text for m in await again.journal.newest_messages(9)] == ["我养了一只猫"]
-    assert any(backup.kind == "restore" for backup in await again.backups.list())
-    await again.close()
+    async with opened(tmp_path) as memory:
+        assert await restores.answer("") == ("🧠 还没有备份。用 /记忆 备份 立即备份一份。", False)
+        await hear(memory, "我养了一只猫")
+        name = (await memory.backups.make()).name
+        await hear(memory, "我还想养一条狗")
+        listed, _ = await restores.answer("")
+        assert name in listed
+        previewed, is_prepared = await restores.answer(name)
+        assert "消息 -1" in previewed
+        assert not is_prepared
+        done, is_prepared = await restores.answer(f"{name} 确认")
+        assert name in done
+        assert is_prepared
+    async with opened(tmp_path) as again:
+        assert [m.text for m in await again.journal.newest_messages(9)] == ["我养了一只猫"]
+        assert any(backup.kind == "restore" for backup in await again.backups.list())
 
 
 async def test_what_is_no_backup_is_refused_whatever_it_is_called(tmp_path: Path) -> None:

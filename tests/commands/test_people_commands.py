@@ -3,7 +3,6 @@
 import re
 from collections.abc import AsyncIterator
 from dataclasses import replace
-from datetime import UTC
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,6 @@ from graph_memory.commands.memory_commands import Commands
 from graph_memory.errors import BondError, NotFoundError
 from graph_memory.model import Entity, Fact, Link, Merge, Participation, Session, Turn, User
 from graph_memory.service import MemoryService
-from graph_memory.settings import Settings
 from graph_memory.store.queries import FactFilter
 from tests.views import assert_views_follow
 
@@ -235,18 +233,14 @@ async def test_either_account_may_forget(memory: MemoryService):
 
 
 async def test_links_are_there_after_a_restart(tmp_path: Path):
-    first = await MemoryService.open(tmp_path, Settings(), zone=UTC)
-    await put(first.journal, *ROWS)
-    await first.identity_edits.link(ZHANG, NEW, "owner")
-    await first.identity_edits.merge(MING, OTHER_MING, "owner")
-    await first.close()
-    again = await MemoryService.open(tmp_path, Settings(), zone=UTC)
-    try:
+    async with opened(tmp_path) as first:
+        await put(first.journal, *ROWS)
+        await first.identity_edits.link(ZHANG, NEW, "owner")
+        await first.identity_edits.merge(MING, OTHER_MING, "owner")
+    async with opened(tmp_path) as again:
         assert again.identities.accounts(NEW) == {ZHANG, NEW}
         assert again.identities.canonical(MING) == OTHER_MING
         await assert_views_follow(again)
-    finally:
-        await again.close()
 
 
 async def test_who_is_unlinked_leaves_the_others_together(memory: MemoryService):

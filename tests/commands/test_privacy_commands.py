@@ -1,7 +1,6 @@
 """``/memory why``, ``pause`` and ``forgetme``, and messages that were taken back."""
 
 import asyncio
-from datetime import UTC
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +11,10 @@ from graph_memory.deletion import Tombstones, forget_me, retraction
 from graph_memory.errors import JournalError
 from graph_memory.model import Episode, Fact, Turn, asker_of
 from graph_memory.service import MemoryService
-from graph_memory.settings import Settings
 
 from ..makers import QQ, T0, entity, fact, private, put
 from ..scripted import Call, ScriptedModel, answer, said
+from ..world import opened
 from . import CLUB, HOME, LI, ZHANG, li_in_club, zhang
 from . import admin as boss
 
@@ -45,16 +44,13 @@ async def test_why_says_what_was_left_out(memory: MemoryService, commands: Comma
 
 
 async def test_pauses_last(tmp_path: Path):
-    first = await MemoryService.open(tmp_path, Settings(), zone=UTC)
-    await Commands(first).privacy.pause(zhang)
-    await first.close()
-    again = await MemoryService.open(tmp_path, Settings(), zone=UTC)
-    assert await again.learning.hear(Turn(HOME, ZHANG, "张三", "别记这个")) is None
-    await Commands(again).privacy.resume(zhang)
-    await again.close()
-    last = await MemoryService.open(tmp_path, Settings(), zone=UTC)
-    assert await last.learning.hear(Turn(HOME, ZHANG, "张三", "可以记")) is not None
-    await last.close()
+    async with opened(tmp_path) as first:
+        await Commands(first).privacy.pause(zhang)
+    async with opened(tmp_path) as again:
+        assert await again.learning.hear(Turn(HOME, ZHANG, "张三", "别记这个")) is None
+        await Commands(again).privacy.resume(zhang)
+    async with opened(tmp_path) as last:
+        assert await last.learning.hear(Turn(HOME, ZHANG, "张三", "可以记")) is not None
 
 
 async def test_owners_see_whom_they_have_forgotten(memory: MemoryService, commands: Commands):
@@ -105,17 +101,16 @@ async def test_who_is_erased_while_the_model_thinks_is_not_learned(tmp_path: Pat
         return answer(*(said("我", "likes", word, f"喜欢{word}", n) for word, n in words))
 
     model = ScriptedModel(both, gate=asyncio.Event())
-    memory = await MemoryService.open(tmp_path, Settings(), zone=UTC, model=model)
-    await memory.learning.hear(Turn(CLUB, ZHANG, "张三", "我喜欢橘猫", ref="7@1"))
-    await memory.learning.hear(Turn(CLUB, LI, "李四", "我喜欢龙井"))
-    learning = asyncio.create_task(memory.learning.flush())
-    await model.asked.wait()
-    await memory.forget_me.forget(ZHANG)
-    model.gate.set()
-    assert await learning == 1
-    facts = await memory.journal.read(lambda rows: rows.find(Fact))
-    assert [f.statement for f in facts] == ["喜欢龙井"]
-    await memory.close()
+    async with opened(tmp_path, model=model) as memory:
+        await memory.learning.hear(Turn(CLUB, ZHANG, "张三", "我喜欢橘猫", ref="7@1"))
+        await memory.learning.hear(Turn(CLUB, LI, "李四", "我喜欢龙井"))
+        learning = asyncio.create_task(memory.learning.flush())
+        await model.asked.wait()
+        await memory.forget_me.forget(ZHANG)
+        model.gate.set()
+        assert await learning == 1
+        facts = await memory.journal.read(lambda rows: rows.find(Fact))
+        assert [f.statement for f in facts] == ["喜欢龙井"]
 
 
 async def test_a_message_that_is_taken_back_goes_with_what_rests_on_it(memory, commands):
@@ -175,12 +170,11 @@ async def test_a_message_taken_back_while_it_is_learned_is_not_learned(tmp_path:
             return found
 
     model = Rash([answer(said("我", "likes", "橘猫", "喜欢橘猫", 1))])
-    memory = await MemoryService.open(tmp_path, Settings(), zone=UTC, model=model)
-    await memory.learning.hear(Turn(CLUB, LI, "李四", "我喜欢橘猫", ref="7@1"))
-    assert await memory.learning.flush() == 1
-    assert await memory.journal.read(lambda rows: rows.find(Fact)) == []
-    assert len(model.calls) == 1, "there was nothing left to ask about"
-    await memory.close()
+    async with opened(tmp_path, model=model) as memory:
+        await memory.learning.hear(Turn(CLUB, LI, "李四", "我喜欢橘猫", ref="7@1"))
+        assert await memory.learning.flush() == 1
+        assert await memory.journal.read(lambda rows: rows.find(Fact)) == []
+        assert len(model.calls) == 1, "there was nothing left to ask about"
 
 
 async def test_retracting_what_is_not_there_does_nothing(memory: MemoryService):

@@ -4,8 +4,8 @@ import json
 import re
 from collections.abc import AsyncIterator
 from dataclasses import replace
-from datetime import UTC
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,6 +19,7 @@ from graph_memory.settings import Settings
 
 from ..makers import T0, entity, fact, name, private, put, user
 from ..sources import ROOT
+from ..world import opened
 from . import CLUB, HOME, LI, ZHANG, admin, li_in_club, zhang, zhang_in_club
 
 WANG = user("wang")
@@ -43,21 +44,15 @@ def rows() -> list[object]:
     ]
 
 
-async def opened(directory: Path, **values: object) -> MemoryService:
-    settings = replace(Settings(), recall_deadline=5000, **values)  # type: ignore[arg-type]
-    memory = await MemoryService.open(directory, settings, zone=UTC, now=lambda: T0 + 60)
-    for account in (ZHANG, LI, WANG):
-        await memory.learning.hear(Turn(CLUB, account, account, "大家好"), at=T0 - 60 * DAY)
-    await put(memory.journal, *rows())
-    await memory.settle()
-    return memory
-
-
 @pytest.fixture
-async def memory(tmp_path: Path) -> AsyncIterator[MemoryService]:
-    memory = await opened(tmp_path)
-    yield memory
-    await memory.close()
+async def memory(tmp_path: Path, request: Any) -> AsyncIterator[MemoryService]:
+    settings = Settings(recall_deadline=5000, language=getattr(request, "param", "zh"))
+    async with opened(tmp_path, settings, now=lambda: T0 + 60) as memory:
+        for account in (ZHANG, LI, WANG):
+            await memory.learning.hear(Turn(CLUB, account, account, "大家好"), at=T0 - 60 * DAY)
+        await put(memory.journal, *rows())
+        await memory.settle()
+        yield memory
 
 
 @pytest.fixture
@@ -208,10 +203,9 @@ async def test_what_the_model_gives_may_be_anything(tools: Tools, commands: Comm
         await tools.use(zhang, "memory_erase", {})
 
 
-async def test_in_english(tmp_path: Path) -> None:
-    memory = await opened(tmp_path, language="en")
-    assert "Ids in brackets" in await Tools(Commands(memory)).recall(li_in_club, "张三 爬山")
-    await memory.close()
+@pytest.mark.parametrize("memory", ["en"], indirect=True)
+async def test_in_english(tools: Tools) -> None:
+    assert "Ids in brackets" in await tools.recall(li_in_club, "张三 爬山")
 
 
 def test_every_tool_says_what_it_is_for_and_what_may_be_left_out() -> None:

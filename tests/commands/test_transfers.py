@@ -4,7 +4,6 @@ import asyncio
 import json
 import os
 from dataclasses import replace
-from datetime import UTC
 from pathlib import Path
 
 import pytest
@@ -12,9 +11,10 @@ import pytest
 from graph_memory.commands.transfers import EXPORT_PAUSE, ImportEnvironment, TransferCommands
 from graph_memory.model import Turn, asker_of
 from graph_memory.service import MemoryService
-from graph_memory.settings import Settings
 from tests.makers import T0, group, private, user
 from tests.waiting import until
+
+from ..world import opened
 
 HERS = private("1")
 RED = Turn(HERS, user("1"), "小红")
@@ -132,19 +132,18 @@ async def test_moving_a_chat(memory: MemoryService, moves: TransferCommands) -> 
 
 async def test_one_takes_away_their_own_once_a_minute(tmp_path: Path) -> None:
     now = [T0]
-    memory = await MemoryService.open(tmp_path, Settings(), zone=UTC, now=lambda: now[0])
-    moves = TransferCommands(memory)
-    taken = await asyncio.gather(*(moves.export(RED) for _ in range(5)))
-    assert [bool(each.path) for each in taken] == [True, False, False, False, False]
-    assert all("一分钟" in each.text for each in taken[1:])
-    now[0] += EXPORT_PAUSE - 1
-    assert (await moves.export(RED)).path is None
-    assert (await moves.export(replace(RED, user=user("2"), session=private("2")))).path
-    now[0] += 1
-    assert (await moves.export(RED)).path
-    now[0] -= 1_000_000  # the clock is set back
-    assert (await moves.export(RED)).path
-    await memory.close()
+    async with opened(tmp_path, now=lambda: now[0]) as memory:
+        moves = TransferCommands(memory)
+        taken = await asyncio.gather(*(moves.export(RED) for _ in range(5)))
+        assert [bool(each.path) for each in taken] == [True, False, False, False, False]
+        assert all("一分钟" in each.text for each in taken[1:])
+        now[0] += EXPORT_PAUSE - 1
+        assert (await moves.export(RED)).path is None
+        assert (await moves.export(replace(RED, user=user("2"), session=private("2")))).path
+        now[0] += 1
+        assert (await moves.export(RED)).path
+        now[0] -= 1_000_000  # the clock is set back
+        assert (await moves.export(RED)).path
 
 
 async def test_what_a_kill_left_is_gone_after_the_next_start(tmp_path: Path) -> None:
@@ -155,10 +154,9 @@ async def test_what_a_kill_left_is_gone_after_the_next_start(tmp_path: Path) -> 
     for path in (*left, *kept):
         path.write_text("{}", encoding="utf-8")
         os.utime(path, (T0, T0))
-    memory = await MemoryService.open(tmp_path, Settings(), zone=UTC, now=lambda: T0)
-    await until(lambda: not any(path.exists() for path in left))
-    assert sorted(folder.iterdir()) == sorted(kept)
-    await memory.close()
+    async with opened(tmp_path, now=lambda: T0):
+        await until(lambda: not any(path.exists() for path in left))
+        assert sorted(folder.iterdir()) == sorted(kept)
 
 
 async def test_moving_a_chat_by_bare_numbers(memory, moves):

@@ -3,7 +3,6 @@
 import re
 from collections.abc import AsyncIterator
 from dataclasses import replace
-from datetime import UTC
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +12,11 @@ import pytest_asyncio
 from graph_memory.commands.memory_commands import Commands
 from graph_memory.companion import CoreFact
 from graph_memory.model import Fact, Turn
-from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 
 from ..makers import T0, ZHANG, Clock, all_changes, group, private
 from ..scripted import NOTHING, Call, ScriptedModel, answer, said
+from ..world import opened
 
 zhang = Turn(private("zhang"), ZHANG, "张三")
 zhang_in_club = Turn(group("读书会"), ZHANG, "张三")
@@ -33,20 +32,13 @@ def dinner(call: Call) -> dict[str, Any]:
     return answer(plan, entities=[place], summary="张三说聚餐改了")
 
 
-async def opened(directory: Path, model: ScriptedModel | None) -> MemoryService:
-    settings = replace(Settings(), companion=("records", "core_facts"))
-    now = iter(range(10_000))
-    return await MemoryService.open(
-        directory, settings, model=model, zone=UTC, now=lambda: T0 + next(now) / 10
-    )
-
-
 @pytest_asyncio.fixture(params=["no model", "a model", "a model that finds nothing"])
 async def commands(tmp_path: Path, request: Any) -> AsyncIterator[Commands]:
-    model = ScriptedModel(dinner if request.param == "a model" else [])
-    service = await opened(tmp_path, None if request.param == "no model" else model)
-    yield Commands(service)
-    await service.close()
+    models = {"a model": ScriptedModel(dinner), "a model that finds nothing": ScriptedModel()}
+    settings, now = Settings(companion=("records", "core_facts")), iter(range(10_000))
+    asked = models.get(request.param)
+    async with opened(tmp_path, settings, model=asked, now=lambda: T0 + next(now) / 10) as service:
+        yield Commands(service)
 
 
 async def shown(commands: Commands, caller: Turn, word: str) -> str:
@@ -121,17 +113,16 @@ async def test_what_cannot_be_undone_is_said_plainly_and_locks_nothing(commands:
 )  # fmt: skip
 async def test_what_was_done_in_another_conversation_is_asked_first(tmp_path, silences, asks):
     clock = Clock(T0)
-    memory = await MemoryService.open(tmp_path, Settings(), zone=UTC, now=clock)
-    commands = Commands(memory)
-    assert "记住了" in await commands.remember(replace(zhang, text="我对芒果过敏"))
-    for number, silence in enumerate(silences):
-        clock.now += silence
-        if number < len(silences) - 1:
-            await memory.learning.hear(replace(zhang, text=f"第{number}句话", ref=f"{number}@1"))
-    assert ("要撤销它" in await commands.undo(zhang)) is asks
-    await memory.settle()
-    assert ("芒果" in await commands.search(zhang, "芒果")) is asks
-    if asks:
-        assert "已撤销" in await commands.undo(zhang, "确认")
-        assert "芒果" not in await commands.search(zhang, "芒果")
-    await memory.close()
+    async with opened(tmp_path, now=clock) as memory:
+        commands = Commands(memory)
+        assert "记住了" in await commands.remember(replace(zhang, text="我对芒果过敏"))
+        for number, silence in enumerate(silences):
+            clock.now += silence
+            if number < len(silences) - 1:
+                await memory.learning.hear(replace(zhang, text=f"句{number}", ref=f"{number}@1"))
+        assert ("要撤销它" in await commands.undo(zhang)) is asks
+        await memory.settle()
+        assert ("芒果" in await commands.search(zhang, "芒果")) is asks
+        if asks:
+            assert "已撤销" in await commands.undo(zhang, "确认")
+            assert "芒果" not in await commands.search(zhang, "芒果")

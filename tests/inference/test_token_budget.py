@@ -4,8 +4,10 @@ import asyncio
 import json
 import logging
 from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,6 +21,7 @@ from graph_memory.settings import Settings
 from graph_memory.store import Journal
 from graph_memory.text import tokens
 
+from .. import world
 from ..makers import CHINA, HERS, HOME, LI, T0, ZHANG, Clock, admin, broken_off, zhang
 from ..scripted import ScriptedModel, answer, said
 
@@ -145,9 +148,11 @@ async def test_beyond_the_limit_no_model_is_asked(journal: Journal, clock: Clock
     await spending.close()
 
 
-async def opened(directory: Path, clock: Clock, model: ScriptedModel, limit: int) -> MemoryService:
-    settings = replace(Settings(), daily_llm_tokens=limit, buffer_size_private=2)
-    return await MemoryService.open(directory, settings, zone=CHINA, now=clock, model=model)
+def opened(
+    directory: Path, clock: Clock, model: ScriptedModel, limit: int, **more: Any
+) -> AbstractAsyncContextManager[MemoryService]:
+    settings = Settings(daily_llm_tokens=limit, buffer_size_private=2, **more)
+    return world.opened(directory, settings, zone=CHINA, now=clock, model=model)
 
 
 async def facts(service: MemoryService) -> list[str]:
@@ -157,67 +162,62 @@ async def facts(service: MemoryService) -> list[str]:
 
 async def test_learning_waits_visibly_and_goes_on_after_midnight(tmp_path, clock):
     model = ScriptedModel([CATS])
-    service = await opened(tmp_path, clock, model, 10_000)
-    service.spending.add("learn", 9_000, 1_000)
-    await service.learning.hear(Turn(HOME, ZHANG, "张三", "我喜欢猫"))
-    assert await service.learning.flush() == 0
-    await service.learning.settle()
-    (batch,) = await service.journal.queue()
-    assert (batch.state, batch.attempts, batch.error) == ("waiting", 0, "")
-    assert model.calls == []
-    status = await Commands(service).status(admin)
-    assert "学习 1 次 10000 token；共 10000 token，上限 10000" in status
-    assert "⏸" in status
-    assert "零点" in await Commands(service).flush(admin)
-    clock.now = MIDNIGHT
-    await service.learning.settle()
-    assert await facts(service) == ["张三喜欢猫"]
-    assert "⏸" not in await Commands(service).status(admin)
-    await service.close()
+    async with opened(tmp_path, clock, model, 10_000) as service:
+        service.spending.add("learn", 9_000, 1_000)
+        await service.learning.hear(Turn(HOME, ZHANG, "张三", "我喜欢猫"))
+        assert await service.learning.flush() == 0
+        await service.learning.settle()
+        (batch,) = await service.journal.queue()
+        assert (batch.state, batch.attempts, batch.error) == ("waiting", 0, "")
+        assert model.calls == []
+        status = await Commands(service).status(admin)
+        assert "学习 1 次 10000 token；共 10000 token，上限 10000" in status
+        assert "⏸" in status
+        assert "零点" in await Commands(service).flush(admin)
+        clock.now = MIDNIGHT
+        await service.learning.settle()
+        assert await facts(service) == ["张三喜欢猫"]
+        assert "⏸" not in await Commands(service).status(admin)
 
 
 async def test_a_restart_keeps_the_cap_and_a_higher_setting_lifts_it(tmp_path, clock):
     model = ScriptedModel([CATS])
-    service = await opened(tmp_path, clock, model, 10_000)
-    service.spending.add("learn", 10_000, 0)
-    await service.learning.hear(Turn(HOME, ZHANG, "张三", "我喜欢猫"))
-    await service.learning.flush()
-    await service.close()
-    service = await opened(tmp_path, clock, model, 10_000)
-    await service.learning.settle()
-    assert model.calls == []
-    await service.close()
-    service = await opened(tmp_path, clock, model, 20_000)
-    await service.learning.settle()
-    assert await facts(service) == ["张三喜欢猫"]
-    await service.close()
+    async with opened(tmp_path, clock, model, 10_000) as service:
+        service.spending.add("learn", 10_000, 0)
+        await service.learning.hear(Turn(HOME, ZHANG, "张三", "我喜欢猫"))
+        await service.learning.flush()
+    async with opened(tmp_path, clock, model, 10_000) as service:
+        await service.learning.settle()
+        assert model.calls == []
+    async with opened(tmp_path, clock, model, 20_000) as service:
+        await service.learning.settle()
+        assert await facts(service) == ["张三喜欢猫"]
 
 
 async def test_nobody_uses_up_the_day_for_all_others(tmp_path: Path, clock: Clock) -> None:
     model = ScriptedModel()
-    service = await opened(tmp_path, clock, model, 10_000)
-    learning, commands = service.learning, Commands(service)
-    for session, account in ((HOME, ZHANG), (HERS, LI)):
-        await learning.hear(Turn(session, account, account, "你好"))
-    half = Answer("", tokens_in=5_000)  # half of the day, for one of two people
-    service.spending.charge({ZHANG: 9}, "", half)
-    async with asyncio.timeout(5):
-        (kept,) = await learning.remember(Turn(HOME, ZHANG, "张三", "我对花生过敏"))
-        await learning.remember(Turn(HERS, LI, "李四", "我对花生过敏"))
-    assert kept.statement == "张三：我对花生过敏", "as it was said, without the model"
-    assert [call.where for call in model.calls] == [HERS.umo], "the others go on"
-    (waiting,) = await service.journal.queue()
-    assert (waiting.session, waiting.state, waiting.attempts) == (HOME.id, "waiting", 0)
-    assert "1 批等到零点再学" in await commands.status(admin)
-    assert await learning.flush(HOME.circle) == 1, "an admin may have it learned"
-    assert "等到零点再学" not in await commands.status(admin)
-    async with asyncio.timeout(5):
-        await learning.remember(Turn(HOME, ZHANG, "张三", "我怕蛇"))
-    assert len(await service.journal.queue()) == 1
-    clock.now = MIDNIGHT
-    await learning.settle()
-    assert await service.journal.queue() == []
-    await service.close()
+    async with opened(tmp_path, clock, model, 10_000) as service:
+        learning, commands = service.learning, Commands(service)
+        for session, account in ((HOME, ZHANG), (HERS, LI)):
+            await learning.hear(Turn(session, account, account, "你好"))
+        half = Answer("", tokens_in=5_000)  # half of the day, for one of two people
+        service.spending.charge({ZHANG: 9}, "", half)
+        async with asyncio.timeout(5):
+            (kept,) = await learning.remember(Turn(HOME, ZHANG, "张三", "我对花生过敏"))
+            await learning.remember(Turn(HERS, LI, "李四", "我对花生过敏"))
+        assert kept.statement == "张三：我对花生过敏", "as it was said, without the model"
+        assert [call.where for call in model.calls] == [HERS.umo], "the others go on"
+        (waiting,) = await service.journal.queue()
+        assert (waiting.session, waiting.state, waiting.attempts) == (HOME.id, "waiting", 0)
+        assert "1 批等到零点再学" in await commands.status(admin)
+        assert await learning.flush(HOME.circle) == 1, "an admin may have it learned"
+        assert "等到零点再学" not in await commands.status(admin)
+        async with asyncio.timeout(5):
+            await learning.remember(Turn(HOME, ZHANG, "张三", "我怕蛇"))
+        assert len(await service.journal.queue()) == 1
+        clock.now = MIDNIGHT
+        await learning.settle()
+        assert await service.journal.queue() == []
 
 
 async def test_who_is_alone_may_use_the_whole_day(journal: Journal, clock: Clock) -> None:
@@ -243,36 +243,32 @@ async def test_who_says_little_beside_a_flood_is_charged_little(journal, clock):
 
 
 async def test_no_limit(tmp_path: Path, clock: Clock) -> None:
-    service = await opened(tmp_path, clock, ScriptedModel([CATS]), 0)
-    service.spending.add("learn", 10**9, 0)
-    await service.learning.hear(Turn(HOME, ZHANG, "张三", "我喜欢猫"))
-    assert await service.learning.flush() == 1
-    assert "上限 不限" in await Commands(service).status(admin)
-    await service.close()
+    async with opened(tmp_path, clock, ScriptedModel([CATS]), 0) as service:
+        service.spending.add("learn", 10**9, 0)
+        await service.learning.hear(Turn(HOME, ZHANG, "张三", "我喜欢猫"))
+        assert await service.learning.flush() == 1
+        assert "上限 不限" in await Commands(service).status(admin)
 
 
 async def test_what_is_to_be_remembered_is_kept_verbatim_at_once(tmp_path, clock):
     model = ScriptedModel()
-    service = await opened(tmp_path, clock, model, 10_000)
-    service.spending.add("learn", 10_000, 0)
-    async with asyncio.timeout(5):
-        await Commands(service).remember(replace(zhang, text="我对花生过敏"))
-    assert await facts(service) == ["张三：我对花生过敏"]
-    assert model.calls == []
-    await service.close()
+    async with opened(tmp_path, clock, model, 10_000) as service:
+        service.spending.add("learn", 10_000, 0)
+        async with asyncio.timeout(5):
+            await Commands(service).remember(replace(zhang, text="我对花生过敏"))
+        assert await facts(service) == ["张三：我对花生过敏"]
+        assert model.calls == []
 
 
 async def test_queries_are_rewritten_within_the_limit_only(tmp_path: Path, clock: Clock) -> None:
     model = ScriptedModel(["张三 喜欢 猫"])
-    settings = replace(Settings(), daily_llm_tokens=10_000, enable_query_rewriting=True)
-    service = await MemoryService.open(tmp_path, settings, zone=CHINA, now=clock, model=model)
-    await service.settle()
-    asker = asker_of(HOME, ZHANG)
-    assert (await service.recall.remind(asker, "那它呢？")).trace.query.endswith("张三 喜欢 猫")
-    assert service.spending.today().costs == {"rewrite": Cost(1, 100, 10)}
-    service.spending.add("learn", 10_000, 0)
-    second = await service.recall.remind(asker, "那它呢？")
-    assert (second.trace.problem, second.trace.query) == ("", "那它呢？")
-    assert len(model.calls) == 1
-    assert service.recall.breaker.failures == 0
-    await service.close()
+    async with opened(tmp_path, clock, model, 10_000, enable_query_rewriting=True) as service:
+        await service.settle()
+        asker = asker_of(HOME, ZHANG)
+        assert (await service.recall.remind(asker, "那它呢？")).trace.query.endswith("张三 喜欢 猫")
+        assert service.spending.today().costs == {"rewrite": Cost(1, 100, 10)}
+        service.spending.add("learn", 10_000, 0)
+        second = await service.recall.remind(asker, "那它呢？")
+        assert (second.trace.problem, second.trace.query) == ("", "那它呢？")
+        assert len(model.calls) == 1
+        assert service.recall.breaker.failures == 0
