@@ -96,15 +96,6 @@ def test_a_change_is_followed_and_taken_back(before: list[Merge | Link], after: 
     assert identities.links == Identities(before).links
 
 
-def test_chains_and_stars_have_one_survivor():
-    identities = Identities([merge("e:a", "e:b"), merge("e:b", "e:c"), merge("e:d", "e:c")])
-    assert {identities.canonical(node) for node in ("e:a", "e:b", "e:c", "e:d")} == {"e:c"}
-    identities.drop(Merge.kind, stable_id("j", "e:b"))  # takes along what was merged into it
-    assert identities.nodes("e:a") == {"e:a", "e:b"}
-    assert identities.canonical("e:a") == "e:b"
-    assert identities.nodes("e:c") == {"e:c", "e:d"}
-
-
 def test_a_circle_that_undo_closed_ends_somewhere():
     circle = [merge("e:a", "e:b"), merge("e:b", "e:c"), merge("e:c", "e:b")]
     assert {Identities(circle).canonical(node) for node in ("e:a", "e:b", "e:c")} == {"e:b"}

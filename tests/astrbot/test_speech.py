@@ -30,18 +30,40 @@ def said(
     )  # fmt: skip
 
 
-def test_a_mention_reads_as_a_name_and_knows_its_account() -> None:
-    heard = speech(said("@小红(10002)  生日快乐", At(qq="10002", name="小红"), Plain("生日快乐")))
-    assert heard.text == "@小红 生日快乐"
-    assert heard.to == (RED,)
-    assert heard.quote is None
+HAT, ALICE = Addressee("aiocqhttp:10003", "小红帽"), Addressee("slack:U7", "Alice Li")
+BOB = SimpleNamespace(id=42, display_name="Bob")
 
 
-def test_mentions_in_the_middle_keep_their_places() -> None:
-    chain = (Plain("我和"), At(qq=10002, name="小红"), At(qq=10003, name="小红帽"), Plain("去爬山"))
-    heard = speech(said("我和 @小红(10002)  @小红帽(10003) 去爬山", *chain))
-    assert heard.text == "我和 @小红 @小红帽 去爬山"
-    assert [one.user for one in heard.to] == ["aiocqhttp:10002", "aiocqhttp:10003"]
+@pytest.mark.parametrize(("event", "text", "to"), [
+    (said("@小红(10002)  好", At(qq="10002", name="小红"), Plain("好")), "@小红 好", [RED]),
+    (
+        said("和 @小红(10002)  @小红帽(10003) 去爬山", Plain("和"), At(qq=10002, name="小红"),
+             At(qq=10003, name="小红帽"), Plain("去爬山")),
+        "和 @小红 @小红帽 去爬山", [RED, HAT],
+    ),
+    (
+        said("和  开会", Plain("和 "), At(qq="U7", name="Alice Li"), Plain(" 开会"),
+             platform="slack"),
+        "和 @Alice Li 开会", [ALICE],
+    ),
+    (
+        said("问 <@!42> 吧", Plain("问 <@!42> 吧"), platform="discord", mentions=(BOB,)),
+        "问 @Bob 吧", [Addressee("discord:42", "Bob")],
+    ),
+    (said("开会了", AtAll(), Plain("开会了"), called=True), "开会了", []),
+    (said("开会了", At(qq="all", name="全体"), Plain("开会了"), called=True), "开会了", []),
+    (
+        said("@bob 你好", At(qq="bob", name="bob"), Plain("@bob 你好"), platform="telegram"),
+        "@bob 你好", [],
+    ),
+    (said("好", At(qq="10002"), Plain("好")), "@10002 好", [Addressee("aiocqhttp:10002", "10002")]),
+], ids=[
+    "one", "in the middle", "left out of the text", "an account in the text", "everybody",
+    "everybody by name", "a name without an account", "an account without a name",
+])  # fmt: skip
+def test_a_mention_reads_as_a_name_and_knows_its_account(event, text, to) -> None:
+    heard = speech(event)
+    assert (heard.text, [*heard.to], heard.quote) == (text, to, None)
 
 
 def test_another_bot_of_ours_is_the_bot() -> None:
@@ -53,21 +75,6 @@ def test_another_bot_of_ours_is_the_bot() -> None:
     assert heard.quote == Quote(BOT, "小白", "5", "好的")
 
 
-def test_a_platform_that_leaves_mentions_out_of_the_text() -> None:
-    chain = (Plain("明天和 "), At(qq="U7", name="Alice Li"), Plain(" 开会"))
-    heard = speech(said("明天和  开会", *chain, platform="slack"))
-    assert heard.text == "明天和 @Alice Li 开会"
-    assert heard.to == (Addressee("slack:U7", "Alice Li"),)
-
-
-def test_discord_writes_accounts_into_the_text() -> None:
-    bob = SimpleNamespace(id=42, display_name="Bob")
-    heard = speech(
-        said("问问 <@!42> 吧", Plain("问问 <@!42> 吧"), platform="discord", mentions=(bob,))
-    )
-    assert (heard.text, heard.to) == ("问问 @Bob 吧", (Addressee("discord:42", "Bob"),))
-
-
 def test_the_bot_is_spoken_to_and_not_written() -> None:
     call = At(qq=SELF, name="小美")
     heard = speech(said("你好 @小美(999)", call, Plain("你好"), call, called=True))
@@ -77,24 +84,6 @@ def test_the_bot_is_spoken_to_and_not_written() -> None:
     # By a prefix; and in private there is nobody else.
     assert speech(said("你好", Plain("/你好"), called=True)).to == (Addressee(BOT),)
     assert speech(said("你好", call, Plain("你好"), group="", called=True)).to == ()
-
-
-@pytest.mark.parametrize("everybody", [AtAll(), At(qq="all", name="全体成员")])
-def test_everybody_is_nobody(everybody: At) -> None:
-    heard = speech(said("开会了", everybody, Plain("开会了"), called=True))
-    assert (heard.text, heard.to) == ("开会了", ())
-
-
-def test_a_name_without_an_account_stays_a_name() -> None:
-    heard = speech(
-        said("@bob 你好", At(qq="bob", name="bob"), Plain("@bob 你好"), platform="telegram")
-    )
-    assert (heard.text, heard.to) == ("@bob 你好", ())
-
-
-def test_an_account_without_a_name() -> None:
-    heard = speech(said("你好", At(qq="10002"), Plain("你好")))
-    assert (heard.text, heard.to) == ("@10002 你好", (Addressee("aiocqhttp:10002", "10002"),))
 
 
 def test_a_hostile_name_is_one_short_line() -> None:

@@ -214,9 +214,6 @@ async def test_five_thousand_nodes_are_there_in_two_seconds_and_move_smoothly(vi
     assert max(rates) >= 30, rates
 
 
-# -------------------------------------------------------------------- view as
-
-
 # ------------------------------------------------------------------------ why
 
 

@@ -174,12 +174,3 @@ async def test_one_question_asked_twice(memory: MemoryService) -> None:
     assert memory.recall.traces.of(asker.circle) == memory.recall.traces.recent() == []
     himself = memory.view_as.asker(LI, "", "mei")
     assert (await memory.view_as.compare(himself, "我打算辞职吗？")).kept == []
-
-
-async def test_recent_recalls_of_all_chats(memory: MemoryService) -> None:
-    for account, text in ((ZHANG, "我住在哪里？"), (LI, "我想去哪里？")):
-        await memory.recall.remind(memory.view_as.asker(account, "", "mei"), text)
-    assert {trace.query for trace in memory.recall.traces.recent()} == {
-        "我住在哪里？",
-        "我想去哪里？",
-    }

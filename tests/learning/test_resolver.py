@@ -85,18 +85,6 @@ async def test_not_worth_remembering_makes_an_empty_change(chat: Chat):
     assert await chat.facts() == {}
 
 
-async def test_learning_the_same_batch_twice_is_impossible(chat: Chat):
-    await chat.say("zhang", "我喜欢猫", "张三")
-    await chat.show()
-    batch = chat.batch
-    facts = answer(said("U1", "likes", "猫", "张三喜欢猫", 1))
-    await chat.learn(facts)
-    chat.batch = batch
-    with pytest.raises(AssertionError):  # no change came of it
-        await chat.learn(facts)
-    assert (await chat.facts())["张三喜欢猫"].use_count == 1
-
-
 async def test_relearning_after_an_undo_gives_the_same_rows(chat: Chat):
     await chat.say("zhang", "我喜欢猫", "张三")
     await chat.show()

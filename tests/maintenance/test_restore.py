@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from graph_memory.deletion import Tombstones
-from graph_memory.errors import DamagedError, JournalError, NotFoundError
+from graph_memory.errors import DamagedError, JournalError
 from graph_memory.maintenance import Backups, backup, open_journal
 from graph_memory.maintenance.backup import JOURNAL, saved
 from graph_memory.store import Journal, copies
@@ -216,13 +216,6 @@ async def test_a_prepared_restore_can_be_taken_back(tmp_path: Path):
     assert backup.unstage(tmp_path)
     assert not backup.unstage(tmp_path)
     assert await heard(tmp_path) == ["一", "二"]
-
-
-async def test_only_backups_can_be_restored(tmp_path: Path):
-    await write(tmp_path, "一")
-    await save(tmp_path)
-    with pytest.raises(NotFoundError):
-        backup.stage(tmp_path, f"../{JOURNAL}", T0)
 
 
 async def test_a_journal_that_is_only_unreadable_is_not_called_damaged(tmp_path: Path):

@@ -114,19 +114,6 @@ def test_unusable_vectors_are_refused(bad: np.ndarray) -> None:
     assert vectors.count == 1
 
 
-def test_an_edited_fact_is_found_by_its_new_words_only() -> None:
-    index = Index()
-    index.put(HOME)
-    first = fact(HOME, ME, entity("猫"), "张三养了一只布偶猫")
-    index.put(first)
-    index.put(replace(first, statement="张三养了一条柯基犬"))
-    assert found_by(index, "布偶猫") == []
-    assert found_by(index, "柯基犬") == [first.id]
-    index.drop("fact", first.id)
-    assert found_by(index, "柯基犬") == []
-    assert len(index.documents) == 0
-
-
 def test_a_freed_number_carries_nothing_over() -> None:
     index = Index()
     index.use(VectorIndex("m", 0.1))
