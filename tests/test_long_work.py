@@ -15,6 +15,7 @@ from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 from graph_memory.supervisor import RECENT, LongWork, Progress, Told
 from graph_memory.transfer import Options
+from tests.waiting import until
 
 from .makers import T0
 
@@ -76,7 +77,6 @@ async def test_an_import_and_its_undo_say_how_far_they_are(memory, figures):
     assert told[-1][0] == told[-1][1], "it ends with all of it"
     assert len({done for done, _ in told}) > 3
     last = memory.journal.works.of("undo")
-    assert last
     assert last.is_over
     assert last.result == undone
     assert undone.messages == SAID
@@ -90,7 +90,6 @@ async def test_who_is_forgotten_goes_piece_by_piece(memory, figures):
     assert told[-1][0] == told[-1][1] >= SAID
     assert len({done for done, _ in told}) > 5
     last = memory.journal.works.of("forget")
-    assert last
     assert last.result is Outcome.DONE
     assert WU not in repr(last), "who it was is said nowhere"
 
@@ -99,7 +98,6 @@ async def test_an_examination_says_how_many_steps_are_done(memory, figures):
     checkup = await memory.doctor()
     assert figures["checkup"] == [(0, 3), (1, 3), (2, 3)]
     last = memory.journal.works.of("checkup")
-    assert last
     assert last.result is checkup
 
 
@@ -117,8 +115,7 @@ async def test_work_goes_on_without_whoever_asked_for_it() -> None:
     assert works.snapshot("undo", "import") == [now]
     assert works.snapshot("undo")[0] is not now, "what a page shows stands still"
     go_on.set()
-    while works.under_way:
-        await asyncio.sleep(0)
+    await until(lambda: not works.under_way)
     assert works.of("undo") is now
     assert (now.is_over, now.result) == (True, "all")
     assert await works.soon(works.run("undo", work), 5) == "all"
@@ -162,7 +159,6 @@ async def test_what_is_under_way_comes_before_what_has_ended() -> None:
     await asyncio.sleep(0)
     assert await works.run("forget", quick) == 2
     first = works.of("forget")
-    assert first
     assert not first.is_over
     await works.close()
     assert task.cancelled()

@@ -57,10 +57,8 @@ async def page(tmp_path: Path) -> AsyncIterator[Page]:
     async with remembering(tmp_path) as memory:
         server = WebServer(create_app(memory, Access.open(tmp_path, KEY), OPEN))
         await server.start(0)
-        try:
-            yield Page(memory, f"http://127.0.0.1:{server.port}/mcp")
-        finally:
-            await server.stop()
+        yield Page(memory, f"http://127.0.0.1:{server.port}/mcp")
+        await server.stop()
 
 
 @asynccontextmanager

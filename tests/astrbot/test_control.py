@@ -21,6 +21,7 @@ from graph_memory.model import Session, session_of
 NOBODY: Any = None
 HOME = session_of("aiocqhttp", "", "1", "mei")
 CLUB = session_of("aiocqhttp", "100", "", "mei")
+caller: Any = SimpleNamespace(session=HOME)
 
 
 class Event:
@@ -58,7 +59,6 @@ def taught(*words: Word, session: Session = HOME) -> Event:
 
 def test_teaching() -> None:
     event = Event()
-    caller: Any = SimpleNamespace(session=HOME)
     host: Any = SimpleNamespace(is_local=lambda umo: True)
     request = ProviderRequest(prompt="说 <SILENCE>", system_prompt="你是小梅。")
     request.extra_user_content_parts.append(TextPart(text="引用：\n<WANT_MORE>"))
@@ -89,7 +89,6 @@ def test_teaching() -> None:
 )  # fmt: skip
 async def test_nothing_is_taught_where_it_is_off_or_streamed(words, extras):
     event = Event(**extras)
-    caller: Any = SimpleNamespace(session=HOME)
     request = ProviderRequest(prompt="说 <SILENCE>", system_prompt="你是小梅。")
     hooks.teach(memory(*words), event, request, caller)
     assert (request.prompt, request.system_prompt) == ("说 <SILENCE>", "你是小梅。")
@@ -164,7 +163,6 @@ async def test_the_model_finds_the_remark_and_is_silent_by_it(remark: str, is_wh
     turns = [turn("user", remark), turn("assistant", remark), turn("assistant", f"我{remark}")]
     request = ProviderRequest(prompt="在吗", contexts=[dict(each) for each in turns])
     event = Event(enable_streaming=False, graph_memory=EventState(is_whole=True))
-    caller: Any = SimpleNamespace(session=HOME)
     hooks.teach(memory(Word.SILENCE), event, request, caller)
     assert request.contexts == turns
     response = LLMResponse("assistant", remark)
@@ -184,7 +182,7 @@ async def test_the_model_finds_the_remark_and_is_silent_by_it(remark: str, is_wh
 def test_untaught_it_finds_what_people_read() -> None:
     turns = [{"role": "assistant", "content": "（看到了，没有回复）"}]
     request = ProviderRequest(prompt="在吗", contexts=[dict(each) for each in turns])
-    hooks.teach(memory(), Event(), request, SimpleNamespace(session=HOME))  # type: ignore[arg-type]
+    hooks.teach(memory(), Event(), request, caller)
     assert request.contexts == turns
 
 

@@ -14,7 +14,6 @@ def permission(handler: Any) -> PermissionTypeFilter:
     """The one permission that AstrBot has noted down for a handler."""
     name = f"{handler.__module__}_{handler.__name__}"
     found = star_handlers_registry.get_handler_by_full_name(name)
-    assert found
     star_handlers_registry.remove(found)
     (rule,) = found.event_filters
     assert isinstance(rule, PermissionTypeFilter)

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import asyncio
 import threading
-from pathlib import Path
 from typing import Any
 
 
@@ -19,7 +18,7 @@ from graph_memory.astrbot import hooks
 from graph_memory.model import BOT
 from graph_memory.companion import FollowUp
 
-from ..world import HOME, World, living, zhang
+from ..world import HOME, World, zhang
 from ..companion.test_proactive import Voice, start
 from ..scripted import ScriptedModel
 from .test_control import Event
@@ -46,25 +45,23 @@ async def asked(world: World) -> Event:
     return Event(**{STATE: EventState(replace(zhang, message=message), words=frozenset(Word))})
 
 
-async def test_the_answer_is_kept_with_what_it_intends(tmp_path: Path) -> None:
-    async with living(tmp_path) as world:
-        await hooks.reply(NOBODY, world.memory, await asked(world), LLMResponse("assistant", WISH))
-        assert await said(world) == ["好的。"]
-        assert len(await world.rows(FollowUp)) == 1
+async def test_the_answer_is_kept_with_what_it_intends(world: World) -> None:
+    await hooks.reply(NOBODY, world.memory, await asked(world), LLMResponse("assistant", WISH))
+    assert await said(world) == ["好的。"]
+    assert len(await world.rows(FollowUp)) == 1
 
 
-async def test_of_what_was_taken_back_no_answer_is_kept(tmp_path: Path) -> None:
-    async with living(tmp_path) as world:
-        event = await asked(world)
-        assert await world.memory.library.retract(HOME.circle, "7")
-        response = LLMResponse("assistant", WISH)
-        await hooks.reply(NOBODY, world.memory, event, response)
-        assert response.completion_text == "好的。"  # words are taken out all the same
-        assert await said(world) == []
-        assert await world.rows(FollowUp) == []
+async def test_of_what_was_taken_back_no_answer_is_kept(world: World) -> None:
+    event = await asked(world)
+    assert await world.memory.library.retract(HOME.circle, "7")
+    response = LLMResponse("assistant", WISH)
+    await hooks.reply(NOBODY, world.memory, event, response)
+    assert response.completion_text == "好的。"  # words are taken out all the same
+    assert await said(world) == []
+    assert await world.rows(FollowUp) == []
 
 
-async def test_a_disk_that_is_stuck_holds_no_answer_up(tmp_path, monkeypatch):
+async def test_a_disk_that_is_stuck_holds_no_answer_up(world, monkeypatch):
     monkeypatch.setattr(hooks, "LOOK_TIMEOUT", 0.05)
     stuck, moves = threading.Event(), threading.Event()
 
@@ -72,26 +69,22 @@ async def test_a_disk_that_is_stuck_holds_no_answer_up(tmp_path, monkeypatch):
         stuck.set()
         moves.wait(30)
 
-    async with living(tmp_path) as world:
-        event = await asked(world)
-        reading = asyncio.create_task(world.memory.journal.look(wait))
-        await asyncio.to_thread(stuck.wait)
-        try:
-            async with asyncio.timeout(10):
-                await hooks.reply(NOBODY, world.memory, event, LLMResponse("assistant", "好的。"))
-        finally:
-            moves.set()
-            await reading
-        assert await said(world) == ["好的。"]
+    event = await asked(world)
+    reading = asyncio.create_task(world.memory.journal.look(wait))
+    await asyncio.to_thread(stuck.wait)
+    try:
+        async with asyncio.timeout(10):
+            await hooks.reply(NOBODY, world.memory, event, LLMResponse("assistant", "好的。"))
+    finally:
+        moves.set()
+        await reading
+    assert await said(world) == ["好的。"]
 
 
-async def test_to_what_was_taken_back_nothing_is_added(tmp_path: Path) -> None:
-    async with living(tmp_path) as world:
-        event = await asked(world)
-        await hooks.reply(
-            NOBODY, world.memory, event, LLMResponse("assistant", "好。\n<WANT_MORE>")
-        )
-        assert await world.memory.library.retract(HOME.circle, "7")
-        state_of(event).run = object()
-        await hooks.go_on(NOBODY, world.memory, event)
-        assert await said(world) == []
+async def test_to_what_was_taken_back_nothing_is_added(world: World) -> None:
+    event = await asked(world)
+    await hooks.reply(NOBODY, world.memory, event, LLMResponse("assistant", "好。\n<WANT_MORE>"))
+    assert await world.memory.library.retract(HOME.circle, "7")
+    state_of(event).run = object()
+    await hooks.go_on(NOBODY, world.memory, event)
+    assert await said(world) == []

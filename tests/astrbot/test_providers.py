@@ -199,7 +199,6 @@ async def test_embedding() -> None:
 async def test_embedding_fails(answer: Any) -> None:
     shelf = Shelf()
     embedder = ProviderEmbedder(shelf, "e", pytest.fail)  # type: ignore[arg-type]
-    assert shelf.provider
     shelf.provider.answer = answer
     with pytest.raises(EmbeddingError, match="'e'"):
         await embedder.passages(["一", "二"])

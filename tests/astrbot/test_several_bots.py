@@ -1,9 +1,7 @@
 """Two bots of ours in one group: real hooks, one memory."""
 
 from collections import Counter
-from collections.abc import AsyncIterator
 from dataclasses import dataclass
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -21,7 +19,7 @@ from graph_memory.model import BOT, Session, User
 from graph_memory.retention import DAY
 from graph_memory.store.messages import LATE
 
-from ..world import World, living
+from ..world import World
 from .test_host import Event, host
 
 ONE, OTHER = "999", "998"
@@ -63,11 +61,10 @@ class Group:
 
 
 @pytest.fixture
-async def club(tmp_path: Path) -> AsyncIterator[Group]:
-    async with living(tmp_path) as world:
-        here = host()
-        here.ours = world.memory.instances.accounts
-        yield Group(world, here)
+async def club(world: World) -> Group:
+    here = host()
+    here.ours = world.memory.instances.accounts
+    return Group(world, here)
 
 
 async def test_what_one_bot_says_is_no_persons_word_to_the_other(club: Group) -> None:

@@ -110,7 +110,6 @@ async def test_a_backup_is_restored_and_the_page_comes_back_by_itself(visit: Ope
     settings["enable_function_calling"] = False
     bot = Runtime(nothing, settings, lambda: tmp_path / "memory", serve)
     await bot.start(logging.getLogger("astrbot-of-a-test"))
-    assert bot.memory
     home = private("zhang")
     await bot.memory.journal.append(message(home, "qq:zhang", "我喜欢猫"), home)
     await bot.memory.backups.make()

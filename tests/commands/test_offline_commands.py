@@ -69,15 +69,12 @@ class Chats:
         return await self.set_persona(event, persona)
 
 
-async def test_list() -> None:
-    text = await PersonaCommands(Chats(), "zh").choose(None, "")
-    assert "default, tech_assistant, life_advisor" in text
-    assert "当前：default" in text
-
-
-async def test_switch_and_unset() -> None:
+async def test_list_switch_and_unset() -> None:
     chats = Chats()
     personas = PersonaCommands(chats, "zh")
+    listed = await personas.choose(None, "")
+    assert "default, tech_assistant, life_advisor" in listed
+    assert "当前：default" in listed
     assert "“life_advisor”" in await personas.choose(None, "life_advisor")
     assert chats.chosen == "life_advisor"
     await personas.choose(None, "unset")

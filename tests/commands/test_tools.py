@@ -63,7 +63,6 @@ def tools(commands: Commands) -> Tools:
 async def said(memory: MemoryService, caller: Turn, text: str) -> int:
     """A message of a caller's, as the hook stores it."""
     message = await memory.learning.hear(Turn(caller.session, caller.user, caller.name, text))
-    assert message
     return message.id
 
 

@@ -91,11 +91,8 @@ def aged(data: dict[str, Any], seconds: float) -> dict[str, Any]:
 
 def records_of(world: World, place: str) -> list[dict[str, Any]]:
     """The episodes of a chat, oldest first."""
-    path = (world.data / "journal.sqlite3").as_uri()
-    with closing(sqlite3.connect(f"{path}?mode=ro", uri=True)) as db:
-        rows = db.execute(
-            "SELECT data FROM row WHERE kind = 'episode' AND session LIKE ?", (f"%{place}#%",)
-        ).fetchall()
+    query = "SELECT data FROM row WHERE kind = 'episode' AND session LIKE ?"
+    rows = world.journal(query, f"%{place}#%")
     return sorted([json.loads(text) for (text,) in rows], key=lambda row: row["started_at"])
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from .extractor import is_extraction
 from .harness import segment, wait_until
-from .test_remembering import journal, texts
+from .test_remembering import texts
 from .world import World, injected
 
 pytestmark = [pytest.mark.e2e, pytest.mark.host, pytest.mark.asyncio(loop_scope="session")]
@@ -17,7 +17,7 @@ GROUP = 5070
 def addressees(world: World, sender: int) -> list[list[object]]:
     """Whom the newest message of somebody turns to."""
     query = "SELECT addressees FROM message WHERE sender = ? ORDER BY id DESC LIMIT 1"
-    ((text,),) = journal(world, query, f"aiocqhttp:{sender}")
+    ((text,),) = world.journal(query, f"aiocqhttp:{sender}")
     found: list[list[object]] = json.loads(text)
     return found
 
@@ -27,11 +27,8 @@ async def test_somebody_mentioned_and_quoted_is_who_is_meant(world: World) -> No
 
     async def kept(account: int, count: int) -> None:
         """AstrBot handles messages side by side: the next is sent when this one is stored."""
-
-        async def is_kept() -> bool:
-            return len(texts(world, f"aiocqhttp:{account}")) == count
-
-        await wait_until(is_kept, 10, "a message")
+        sender = f"aiocqhttp:{account}"
+        await wait_until(lambda: len(texts(world, sender)) == count, 10, "a message")
 
     said = await world.qq.send_group(GROUP, 1702, "周末去哪里玩", "小明")
     await kept(1702, 1)
@@ -48,7 +45,7 @@ async def test_somebody_mentioned_and_quoted_is_who_is_meant(world: World) -> No
     (quoted, bot) = addressees(world, 1704)
     assert (quoted[:2], bot[0]) == (["aiocqhttp:1702", "小明"], "bot")
     query = "SELECT text FROM message WHERE id = ?"
-    assert journal(world, query, quoted[2]) == [("周末去哪里玩",)]
+    assert world.journal(query, quoted[2]) == [("周末去哪里玩",)]
     assert texts(world, "aiocqhttp:1704") == ["我打算去爬山"]  # nobody else's words
 
     await world.learn()
@@ -57,6 +54,6 @@ async def test_somebody_mentioned_and_quoted_is_who_is_meant(world: World) -> No
     assert "↪[1] @BOT 我打算去爬山" in prompt
     # The one who was mentioned, who has not said a word, and not the other of that name.
     query = "SELECT a FROM row WHERE kind = 'fact' AND data LIKE '%小红喜欢攀岩%'"
-    assert journal(world, query) == [("aiocqhttp:1701",)]
+    assert world.journal(query) == [("aiocqhttp:1701",)]
     call = await world.say_in(GROUP, 1704, "小红喜欢什么来着？")
     assert "攀岩" in injected(call)

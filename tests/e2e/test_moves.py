@@ -1,8 +1,6 @@
 """Histories that come in and memories that are taken away, in a running AstrBot."""
 
 import json
-import sqlite3
-from contextlib import closing
 
 import pytest
 
@@ -25,12 +23,10 @@ async def test_a_group_that_was_heard_does_not_come_again_as_nobodys(world: Worl
     await wait_until(is_kept, 20, "AstrBot's history")
     await world.qq.ask_private(ADMIN_ID, "/memory import astrbot")
     await world.qq.ask_private(ADMIN_ID, "/memory import 确认", timeout=60)
-    path = (world.data / "journal.sqlite3").as_uri()
-    with closing(sqlite3.connect(f"{path}?mode=ro", uri=True)) as db:
-        found = db.execute("SELECT sender, count(*) FROM message WHERE text = ?", (line,))
-        assert found.fetchall() == [("aiocqhttp:966", 1)]
-        nobodys = "SELECT * FROM message WHERE sender LIKE '%:?' AND session LIKE '%:4961#%'"
-        assert db.execute(nobodys).fetchall() == []
+    found = world.journal("SELECT sender, count(*) FROM message WHERE text = ?", line)
+    assert found == [("aiocqhttp:966", 1)]
+    nobodys = "SELECT * FROM message WHERE sender LIKE '%:?' AND session LIKE '%:4961#%'"
+    assert world.journal(nobodys) == []
 
 
 @pytest.mark.host

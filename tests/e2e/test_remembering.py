@@ -3,7 +3,6 @@
 import asyncio
 import json
 import signal
-import sqlite3
 
 import pytest
 
@@ -13,17 +12,10 @@ from .world import PLUGIN, World, injected
 pytestmark = [pytest.mark.e2e, pytest.mark.asyncio(loop_scope="session")]
 
 
-def journal(world: World, query: str, *values: object) -> list[tuple]:
-    """Rows of the plugin's journal, as they are on disk."""
-    path = world.data / "journal.sqlite3"
-    with sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True) as db:
-        return db.execute(query, values).fetchall()
-
-
 def texts(world: World, sender: str) -> list[str]:
     """What the journal has of one sender."""
     query = "SELECT text FROM message WHERE sender = ? ORDER BY id"
-    return [text for (text,) in journal(world, query, sender)]
+    return [text for (text,) in world.journal(query, sender)]
 
 
 @pytest.mark.host
@@ -81,12 +73,8 @@ async def test_somebody_leaves_a_group(world: World) -> None:
         post_type="notice", notice_type="group_decrease", sub_type="leave", group_id=group,
         user_id=141, operator_id=141,
     )  # fmt: skip
-
-    async def has_left() -> bool:
-        query = "SELECT until FROM presence WHERE user = ?"
-        return any(until for (until,) in journal(world, query, "aiocqhttp:141"))
-
-    await wait_until(has_left, 10, "the departure")
+    left = "SELECT until FROM presence WHERE user = 'aiocqhttp:141' AND until > 0"
+    await wait_until(lambda: world.journal(left), 10, "the departure")
     await world.say_in(group, 142, "小梅走了，我打算给她办欢送会", "小竹")
     await world.learn()
     assert "欢送会" not in injected(await world.say(141, "给我办欢送会的事你知道吗？"))
@@ -123,12 +111,9 @@ async def test_a_message_during_a_tool_loop_is_kept(world: World) -> None:
     await world.qq.send_private(151, "慢慢来，先想想", "小慢")
     await asyncio.wait_for(running.wait(), 15)
     await world.qq.send_private(151, "补充一句：我住在成都")
-
-    async def is_kept() -> bool:
-        return "补充一句：我住在成都" in texts(world, "aiocqhttp:151")
-
+    said = "补充一句：我住在成都"
     try:
-        await wait_until(is_kept, 10, "the second message")
+        await wait_until(lambda: said in texts(world, "aiocqhttp:151"), 10, "the second message")
     finally:
         go_on.set()
     await world.qq.next_message(user_id=151)
@@ -177,5 +162,5 @@ async def test_kill_in_the_middle_of_a_batch(world: World, sig: signal.Signals) 
 
     await wait_until(knows, 30, "both messages to be learned")
     assert texts(world, f"aiocqhttp:{account}") == ["我养了一只叫橘子的猫", "还有，我住在青岛"]
-    learned = journal(world, "SELECT count(*), count(DISTINCT batch) FROM change WHERE batch > 0")
+    learned = world.journal("SELECT count(*), count(DISTINCT batch) FROM change WHERE batch > 0")
     assert learned[0][0] == learned[0][1]  # no batch twice

@@ -1,10 +1,7 @@
 """Two QQ accounts of ours in one group, in one AstrBot, with one memory."""
 
-import sqlite3
 from collections.abc import AsyncIterator
-from contextlib import closing
 from dataclasses import dataclass
-from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -41,12 +38,9 @@ class Group:
         await self.say(to, answer.text)
         return answer
 
-    def journal(self, query: str) -> list[tuple[Any, ...]]:
-        return journal_of(self.world, query)
-
     def said(self) -> list[tuple[str, str]]:
         """What is stored of the group, in order."""
-        return self.journal(
+        return self.world.journal(
             f"SELECT sender, text FROM message WHERE session LIKE '%:{GROUP}#%' ORDER BY id"
         )
 
@@ -87,15 +81,17 @@ async def test_two_accounts_in_one_group(club: Group) -> None:
     ])  # fmt: skip
     await club.world.learn()
     calls = [call for call in club.world.llm.calls if is_extraction(call)]
-    batches = club.journal(f"SELECT id FROM batch WHERE session LIKE '%:{GROUP}#%'")
+    batches = club.world.journal(f"SELECT id FROM batch WHERE session LIKE '%:{GROUP}#%'")
     assert (len(calls), len(batches)) == (1, 1)
-    learned = club.journal("SELECT json_extract(data, '$.statement') FROM row WHERE kind = 'fact'")
+    learned = club.world.journal(
+        "SELECT json_extract(data, '$.statement') FROM row WHERE kind = 'fact'"
+    )
     assert sorted(statement for (statement,) in learned) == [
         "小明养了一只叫豆豆的猫",
         "小明打算周末去爬山",
         "小红喜欢茉莉花茶",
     ]
-    people = {id for (id,) in club.journal("SELECT id FROM row WHERE kind = 'user'")}
+    people = {id for (id,) in club.world.journal("SELECT id FROM row WHERE kind = 'user'")}
     assert {f"aiocqhttp:{own}" for own in club.accounts}.isdisjoint(people)
 
 
@@ -115,20 +111,13 @@ async def test_two_astrbots_share_one_memory(tmp_path_factory, dsn):
         query = "SELECT id, text, batch FROM message ORDER BY id"
 
         def is_same() -> bool:
-            return journal_of(here, query) == journal_of(there, query)
+            return here.journal(query) == there.journal(query)
 
         await wait_until(is_same, 20, "the same messages")
         call = await there.say(HONG, "我喜欢喝什么来着？", "小红")
         assert "茉莉花茶" in injected(call)
         await there.learn()  # by whichever of the two took it first
         learned = "SELECT id FROM change WHERE batch IS NOT NULL"
-        await wait_until(lambda: len(journal_of(here, learned)) == 2, 30, "both to be learned")
+        await wait_until(lambda: len(here.journal(learned)) == 2, 30, "both to be learned")
         await wait_until(is_same, 20, "the same messages")
         assert sum(is_extraction(call) for world in (here, there) for call in world.llm.calls) == 2
-
-
-def journal_of(world: World, query: str) -> list[tuple[Any, ...]]:
-    """What a bot's own file says."""
-    path = (world.data / "journal.sqlite3").as_uri()
-    with closing(sqlite3.connect(f"{path}?mode=ro", uri=True)) as db:
-        return db.execute(query).fetchall()

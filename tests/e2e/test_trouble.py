@@ -81,11 +81,7 @@ async def test_embedding_provider(world: World) -> None:
         await world.say(611, "我养了一只叫年糕的猫", "小冬")
         await world.learn()
         assert "年糕" in injected(await world.say(611, "我养了一只叫什么的猫？"))
-
-        async def is_embedded() -> bool:
-            return any("年糕" in text for text in world.llm.embedded)
-
-        await wait_until(is_embedded, 15, "the memory to be embedded")
+        await wait_until(lambda: "年糕" in str(world.llm.embedded), 15, "the memory to be embedded")
         world.llm.embedding_failure = Failure(500, "no embeddings today")
         assert "年糕" in injected(await world.say(611, "我的猫叫年糕对吧？"))
 

@@ -1,8 +1,5 @@
 """What people may ask of the memory: why, pause, forget me, and taking a message back."""
 
-import sqlite3
-from contextlib import closing
-
 import pytest
 
 from .harness import wait_until
@@ -34,6 +31,5 @@ async def test_what_is_taken_back_is_not_recalled(world: World) -> None:
         return "皮影" not in await world.qq.ask_private(631, "/memory mine")
 
     await wait_until(is_forgotten, 10, "the fact to be gone")
-    with closing(sqlite3.connect(world.data / "journal.sqlite3")) as db:
-        said = "SELECT sender, text FROM message WHERE instr(text, '小收喜欢帆布画吗')"
-        assert db.execute(said).fetchall() == [], "the bot's own line is gone, too"
+    said = "SELECT sender, text FROM message WHERE instr(text, '小收喜欢帆布画吗')"
+    assert world.journal(said) == [], "the bot's own line is gone, too"

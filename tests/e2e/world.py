@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import signal
+import sqlite3
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
@@ -111,6 +112,12 @@ class World:
         await self.bot.set_plugin_enabled(PLUGIN, False)
         yield
         await self.bot.set_plugin_enabled(PLUGIN, True)
+
+    def journal(self, query: str, *values: object) -> list[tuple[Any, ...]]:
+        """Rows of the plugin's journal, as they are on disk."""
+        path = (self.data / "journal.sqlite3").as_uri()
+        with contextlib.closing(sqlite3.connect(f"{path}?mode=ro", uri=True)) as db:
+            return db.execute(query, values).fetchall()
 
     async def status(self) -> str:
         """What the admin is told about the memory."""

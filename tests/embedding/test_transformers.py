@@ -47,7 +47,6 @@ def folder() -> Path:
 @pytest.fixture(scope="module")
 def minilm(folder: Path) -> Iterator[Embedder]:
     embedder = asyncio.run(load(str(folder)))
-    assert embedder is not None
     yield embedder
     asyncio.run(embedder.close())
 

@@ -78,7 +78,6 @@ class Chat:
 
     async def claim(self) -> Batch:
         claimed = await self.journal.claim(self.session.id, claimer(CHINA))
-        assert claimed
         return claimed[0]
 
     async def show(self) -> PromptContext:

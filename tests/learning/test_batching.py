@@ -272,7 +272,6 @@ async def test_a_batch_does_not_overfill_an_episode(journal: Journal):
             await chat.say("zhang", f"第{number}句", "张三")
         await chat.claim()
     last = await journal.read(lambda rows: rows.episode(chat.session.id))
-    assert last is not None
     assert (last.messages, last.last_message) == (MAX_MESSAGES, MAX_MESSAGES)
     assert len((await chat.claim()).messages) == 3
     assert len(await chat.rows(Episode)) == 2

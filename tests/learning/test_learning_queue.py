@@ -83,10 +83,17 @@ class World:
 
 
 @pytest.fixture
-async def world(tmp_path: Path) -> AsyncIterator[World]:
-    opened = await World(tmp_path / "journal.sqlite3").open()
-    yield opened
-    await opened.close()
+async def world(tmp_path: Path, request: Any) -> AsyncIterator[World]:
+    """A bot, with settings or a model of its own if a test says so."""
+    made = World(tmp_path / "journal.sqlite3")
+    vars(made).update(getattr(request, "param", {}))
+    yield await made.open()
+    await made.close()
+
+
+def with_settings(**settings: Any) -> Any:
+    """Run a test on a bot with these settings."""
+    return pytest.mark.parametrize("world", [{"settings": Settings(**settings)}], indirect=True)
 
 
 # -------------------------------------------------------------------- hearing
@@ -96,35 +103,28 @@ async def test_what_is_heard_is_clean_and_on_disk(world: World):
     heard = await world.learning.hear(
         Turn(HERE, ZHANG, " 张\n三 ", " 我喜欢猫\x00 ", ref="m1"), at=T0 - 5
     )
-    assert heard
     assert (heard.id, heard.name, heard.text, heard.at) == (1, "张 三", "我喜欢猫", T0 - 5)
     assert await world.journal.pending(HERE.id) == [heard]
     again = await world.learning.hear(Turn(HERE, ZHANG, "张三", "我喜欢猫", ref="m1"))
     assert again == heard
     assert await world.learning.hear(Turn(HERE, ZHANG, "张三", " \u200b\n")) is None
     reply = await world.learning.reply(HERE, "我也是")
-    assert reply
     assert reply.sender == BOT
     assert (await world.learning.status()).buffered == 2
 
 
-async def test_without_group_learning_nothing_said_in_groups_is_stored(tmp_path: Path):
-    world = World(tmp_path / "journal.sqlite3")
-    world.settings = Settings(never_remember=(GROUPS,))
-    await world.open()
+@with_settings(never_remember=(GROUPS,))
+async def test_without_group_learning_nothing_said_in_groups_is_stored(world: World):
     assert await world.learning.hear(Turn(ROOM, ZHANG, "张三", "大家好")) is None
     assert await world.learning.reply(ROOM, "你好") is None
     assert await world.learning.remember(Turn(ROOM, ZHANG, "张三", "记住我")) == ()
     assert await world.learning.hear(Turn(HERE, ZHANG, "张三", "你好"))
     assert (await world.journal.counts())["messages"] == 1
     assert await world.journal.presences() == []
-    await world.close()
 
 
-async def test_who_is_not_remembered_leaves_nothing(tmp_path: Path):
-    world = World(tmp_path / "journal.sqlite3")
-    world.settings = Settings(never_remember=("zhang",))
-    await world.open()
+@with_settings(never_remember=("zhang",))
+async def test_who_is_not_remembered_leaves_nothing(world: World):
     learning = world.learning
     assert await learning.hear(Turn(ROOM, ZHANG, "张三", "大家好")) is None
     assert await learning.reply(ROOM, "张三你好", to=ZHANG) is None
@@ -133,13 +133,10 @@ async def test_who_is_not_remembered_leaves_nothing(tmp_path: Path):
     assert await learning.hear(Turn(ROOM, user("li"), "李四", "你好"))
     assert await learning.reply(ROOM, "李四你好", to=user("li"))
     assert [each.user for each in await world.journal.presences()] == [user("li")]
-    await world.close()
 
 
-async def test_only_who_is_listed_is_remembered_and_a_groups_pause_stays(tmp_path: Path):
-    world = World(tmp_path / "journal.sqlite3")
-    world.settings = Settings(remember_only=("li", "200"))
-    await world.open()
+@with_settings(remember_only=("li", "200"))
+async def test_only_who_is_listed_is_remembered_and_a_groups_pause_stays(world: World):
     learning, other = world.learning, group("200")
     assert await learning.hear(Turn(ROOM, ZHANG, "张三", "大家好")) is None
     assert await learning.reply(ROOM, "张三你好", to=ZHANG) is None
@@ -150,7 +147,6 @@ async def test_only_who_is_listed_is_remembered_and_a_groups_pause_stays(tmp_pat
     assert await learning.reply(other, "这里可以")
     await learning.pauses.pause("circle", other.circle)
     assert await learning.hear(Turn(other, ZHANG, "张三", "暂停了")) is None
-    await world.close()
 
 
 # -------------------------------------------------------------------- flushing
@@ -232,18 +228,14 @@ async def test_what_is_to_be_remembered_is_kept_if_the_model_makes_nothing_of_it
     assert len(changes) == 1, "so that /memory undo takes it back"
 
 
-@pytest.mark.parametrize("text", ["帮我记一下客户", "记住", "Remember this"])
-async def test_what_only_announces_something_to_remember_is_no_fact(world: World, text: str):
-    await world.hear(text, "Nordlicht 是汉堡卖家具的")
+@pytest.mark.parametrize(("texts", "facts"), [
+    *(((text, "Nordlicht 卖家具"), 0) for text in ("帮我记一下客户", "记住", "Remember this")),
+    *(((text,), 1) for text in ("记住牛奶", "帮我记一下：牛奶", "don't forget the milk")),
+])  # fmt: skip
+async def test_a_word_may_be_all_there_is_to_remember_or_only_announce_it(world, texts, facts):
+    await world.hear(*texts)
     await world.learning.flush()
-    assert await world.facts() == []
-
-
-@pytest.mark.parametrize("text", ["记住牛奶", "帮我记一下：牛奶", "don't forget the milk"])
-async def test_a_single_word_may_be_all_there_is_to_remember(world: World, text: str):
-    await world.hear(text)
-    await world.learning.flush()
-    assert len(await world.facts()) == 1
+    assert len(await world.facts()) == facts
 
 
 async def test_what_is_to_be_remembered_is_kept_though_learning_has_to_wait(world: World):
@@ -296,7 +288,6 @@ async def test_a_persona_switch_is_learned_into_the_old_personas_session(world: 
 
 async def test_a_message_that_is_moved_to_another_persona_is_learned_there(world: World):
     heard = await world.learning.hear(Turn(HERE, ZHANG, "张三", "我喜欢猫"))
-    assert heard
     assert await world.journal.retag(heard.id, OTHER)
     world.script.script = [CATS]
     assert await world.learning.flush() == 1
@@ -504,10 +495,8 @@ async def test_a_model_that_breaks_in_an_unknown_way_is_a_failure_too(world: Wor
     assert await world.learning.flush() == 1
 
 
-async def test_without_a_model_conversations_are_kept_word_for_word(tmp_path: Path):
-    world = World(tmp_path / "journal.sqlite3")
-    world.model = None
-    await world.open()
+@pytest.mark.parametrize("world", [{"model": None}], indirect=True)
+async def test_without_a_model_conversations_are_kept_word_for_word(world: World):
     await world.hear("我喜欢猫", "真的", "很喜欢", "非常")
     await world.learning.settle()
     (change,) = await world.learned()
@@ -516,7 +505,6 @@ async def test_without_a_model_conversations_are_kept_word_for_word(tmp_path: Pa
     assert (episode.messages, episode.summary) == (4, "")
     status = await world.learning.status()
     assert (status.buffered, status.waiting, status.dead, world.cost) == (0, 0, 0, Cost())
-    await world.close()
 
 
 # ---------------------------------------------------------------- concurrency
@@ -579,11 +567,11 @@ async def test_remember_learns_at_once_what_the_model_finds(world: World):
     assert (fact.predicate, fact.evidence) == ("allergic_to", (2,))
 
 
-@pytest.mark.parametrize("model", [None, {"worth": False}, ExtractionError("没有额度")])
-async def test_remember_keeps_what_no_model_made_a_fact_of(tmp_path: Path, model):
-    world = World(tmp_path / "journal.sqlite3")
-    world.model = ScriptedModel([model]) if model else None
-    await world.open()
+@pytest.mark.parametrize("world", [
+    {"model": None}, {"model": ScriptedModel([{"worth": False}])},
+    {"model": ScriptedModel([ExtractionError("没有额度")])},
+], indirect=True)  # fmt: skip
+async def test_remember_keeps_what_no_model_made_a_fact_of(world: World):
     (fact,) = await world.learning.remember(Turn(HERE, ZHANG, "张三", "记住，我对花生过敏"))
     assert fact.statement == "张三：我对花生过敏"
     assert (fact.subject, fact.predicate, fact.speaker) == (ZHANG, "other", ZHANG)
@@ -596,7 +584,6 @@ async def test_remember_keeps_what_no_model_made_a_fact_of(tmp_path: Path, model
     # Said again, it is strengthened.
     again = await world.learning.remember(Turn(HERE, ZHANG, "张三", "我对花生过敏"))
     assert [(f.id, f.use_count) for f in again] == [(fact.id, 2)]
-    await world.close()
 
 
 async def test_what_was_forgotten_meanwhile_is_not_learned(world: World):

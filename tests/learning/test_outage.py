@@ -14,6 +14,7 @@ from graph_memory.learning.batching import Buffers
 from graph_memory.model import Batch
 from graph_memory.settings import Settings
 from graph_memory.store import Draft, Journal, QueuedBatch
+from tests.waiting import until
 
 from ..makers import T0, claim_all, context, message, private, user
 
@@ -155,8 +156,7 @@ async def test_the_model_is_not_asked_for_what_cannot_be_stored(shop: Shop):
     with pytest.raises(JournalError):
         await shop.journal.set_note("noticed", "yes")
     assert await shop.learning.step() > 0
-    while shop.is_busy:
-        await asyncio.sleep(0.001)
+    await until(lambda: not shop.is_busy)
     assert shop.asked == []
     assert await shop.learning.step() > 20, "and it does not try all the time"
     await shop.journal.tidy(lambda db: db.execute("PRAGMA query_only = OFF"))
@@ -198,8 +198,7 @@ async def test_a_batch_that_ends_while_the_queue_is_read_is_not_started_again(sh
 
     async def it_ends() -> None:
         answered.set()
-        while shop.is_busy:
-            await asyncio.sleep(0)
+        await until(lambda: not shop.is_busy)
 
     monkeypatch.setattr(shop.journal, "meanwhile", it_ends)
     shop.learning.look_again()

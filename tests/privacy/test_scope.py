@@ -102,7 +102,6 @@ def test_rejoining_opens_a_new_interval_and_does_not_bridge_the_absence():
 def test_an_episode_must_have_been_attended_from_end_to_end():
     attendance = Attendance([Presence(group("1").circle, ZHANG, 2.0, 8.0)])
     seen = view(group("1"), asker_of(private("zhang"), ZHANG), Policy(), attendance)
-    assert seen is not None
     assert seen.rank(REST, 2.0, 8.0) is Rank.OWN
     assert seen.rank(REST, 1.0, 8.0) is Rank.HIDDEN
 

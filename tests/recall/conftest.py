@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
 
@@ -61,7 +60,6 @@ class Memory:
         self, session: Session | Asker, text: str, user: str | None = None, **more: object
     ) -> Recall:
         """Remind, once everything is in the index."""
-        assert self.recaller
         asker = session if isinstance(session, Asker) else asker_of(session, user or session.owner)
         await asyncio.wait_for(self.recaller.settle(), 30)
         options = RecallOptions(**more)  # type: ignore[arg-type]
@@ -69,11 +67,7 @@ class Memory:
 
 
 @pytest.fixture
-async def memory(tmp_path: Path) -> AsyncIterator[Memory]:
-    journal = await Journal.open(tmp_path / "journal.sqlite3", lambda: makers.T0)
+async def memory(journal: Journal) -> AsyncIterator[Memory]:
     made = Memory(journal, makers.T0 + 86_400)
-    try:
-        yield made
-    finally:
-        await made.close()
-        await journal.close()
+    yield made
+    await made.close()

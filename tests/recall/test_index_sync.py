@@ -9,6 +9,7 @@ from graph_memory.store import Draft
 from tests.makers import entity, fact, group, private, user
 from tests.scripted import HashEmbedder
 from tests.views import stale
+from tests.waiting import until
 
 from .conftest import Memory
 from .hashing import HashingEmbedder
@@ -51,13 +52,11 @@ async def test_what_it_could_not_follow_is_built_anew(memory, monkeypatch, caplo
     monkeypatch.setattr(type(recaller._sync.index), "enter", breaks)
     with caplog.at_level(logging.WARNING, "graph_memory.recall"):
         await memory.know(fact(HOME, ZHANG, entity("爬山"), "张三喜欢爬山"))
-        while not recaller.problem:
-            await asyncio.sleep(0.001)
+        await until(lambda: recaller.problem)
         assert "花生" in (await recaller.search(asker_of(HOME, ZHANG), "花生过敏")).block, (
             "the old one answers"
         )
-        while recaller.problem:
-            await asyncio.sleep(0.001)
+        await until(lambda: not recaller.problem)
     await asyncio.wait_for(recaller.settle(), 20)
     assert [r.message for r in caplog.records] == ["recall is held up: ?"]
     assert "爬山" in (await memory.ask(HOME, "张三喜欢爬山吗")).block
@@ -130,8 +129,7 @@ async def test_what_is_forgotten_while_an_index_is_built_is_gone_at_once(memory,
     monkeypatch.setattr(recaller._sync, "_build", slow)
     rebuilding = asyncio.create_task(recaller.rebuild())
     await memory.journal.commit(lambda _: Draft("test", "gone", drop=[(Fact.kind, made.id)]))
-    while recaller.items:
-        await asyncio.sleep(0.001)
+    await until(lambda: not recaller.items)
     assert not rebuilding.done()
     goes_on.set()
     await rebuilding
@@ -149,8 +147,7 @@ async def test_what_a_first_build_that_failed_left_is_not_built_upon(memory, mon
 
     monkeypatch.setattr(index, "put", fails)
     recaller = await memory.open()
-    while not recaller.problem:
-        await asyncio.sleep(0.001)
+    await until(lambda: recaller.problem)
     begun = recaller._sync.index
     monkeypatch.setattr(index, "put", put)
     await recaller.rebuild()
@@ -172,8 +169,7 @@ async def test_a_few_new_documents_are_embedded_when_the_chat_is_quiet(memory, m
     assert len(embedder.embedded) == recaller.vectors == 2
     monkeypatch.setattr(index_sync, "LULL", 0.05)
     await memory.say(HOME, ZHANG, "周末去爬了黄山")
-    while recaller.vectors < 3:
-        await asyncio.sleep(0.01)
+    await until(lambda: recaller.vectors == 3)
 
 
 async def test_what_is_about_much_is_entered_in_pieces(memory, monkeypatch):

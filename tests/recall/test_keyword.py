@@ -13,7 +13,6 @@ HOME, ROOM, MING, MEI = private("ming"), group("9"), user("ming"), user("mei")
 
 async def find(memory: Memory, text: str, session=HOME) -> tuple[list[str], list[str]]:  # type: ignore[no-untyped-def]
     """What holds some words, and what is similar."""
-    assert memory.recaller
     await memory.recaller.settle()
     found = await memory.recaller.find(asker_of(session, MING), text)
     return [item.text for item in found.items], [item.text for item in found.similar]

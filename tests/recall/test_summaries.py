@@ -56,7 +56,6 @@ async def test_a_question_about_a_time(memory: Memory, question: str, told: list
         assert "2026-07-01" in found.block
         assert "2026-07-30" in found.block
         assert [item.kind for item in found.items] == ["episode"] * len(told)
-    assert memory.recaller
     explained = await memory.recaller.explain(asker_of(HOME, ZHANG))
     assert explained
     assert [each.text for each in explained.shown] == [TEXTS[name] for name in told]
@@ -105,6 +104,5 @@ async def test_a_record_that_loses_its_words_or_goes_is_not_told_any_more(memory
     assert TEXTS["may"] in (await memory.ask(HOME, "去年5月聊了什么")).block
     await memory.know(replace(RECORDS[-1], summary=""))
     assert (await memory.ask(HOME, "去年5月聊了什么")).block == ""
-    assert memory.recaller
     await memory.recaller.rebuild()
     assert TEXTS["july"] in (await memory.ask(HOME, "去年7月聊了什么")).block

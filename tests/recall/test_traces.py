@@ -132,16 +132,15 @@ async def test_of_what_came_later_a_trace_knows_nothing(tmp_path: Path) -> None:
     assert len(stored(tmp_path)) == 1
 
 
-async def test_figures_stay_when_messages_are_thinned_out(tmp_path: Path) -> None:
-    async with living(tmp_path) as world:
-        old = await world.say(zhang, "露营地在莫干山")
-        found, _ = await world.ask(zhang, "露营地在哪座山？")
-        assert "莫干山" in found.trace.block
-        await world.learn(answer(said("U1", "other", "露营", "张三去露营", 1)))
-        event = traces.Erased((old.id,), is_aged=True)
-        world.memory.recall._on_erased(event)
-        await world.memory.settle()
-        (trace,) = world.memory.recall.traces.recent()
-        left = await world.memory.recall.retrace(trace)
-        assert left.query == "露营地在哪座山？"
-        assert "莫干山" not in left.block + "".join(each.text for each in left.candidates)
+async def test_figures_stay_when_messages_are_thinned_out(world: World) -> None:
+    old = await world.say(zhang, "露营地在莫干山")
+    found, _ = await world.ask(zhang, "露营地在哪座山？")
+    assert "莫干山" in found.trace.block
+    await world.learn(answer(said("U1", "other", "露营", "张三去露营", 1)))
+    event = traces.Erased((old.id,), is_aged=True)
+    world.memory.recall._on_erased(event)
+    await world.memory.settle()
+    (trace,) = world.memory.recall.traces.recent()
+    left = await world.memory.recall.retrace(trace)
+    assert left.query == "露营地在哪座山？"
+    assert "莫干山" not in left.block + "".join(each.text for each in left.candidates)

@@ -133,7 +133,6 @@ async def test_rows_follow_with_their_history(bots: Bots) -> None:
     two.listen(lambda event: seen.append(event) if isinstance(event, Change) else None)
     first = fact(HOME, ZHANG, ZHANG, "住通州", evidence=(said.id,))
     change = await one.commit(lambda _rows: Draft("learn", "learned", [first]))
-    assert change
     await two._follow()
     await until(lambda: seen)
     assert await two.read(lambda rows: rows.get(Fact, first.id)) == first

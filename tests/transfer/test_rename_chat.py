@@ -23,7 +23,6 @@ async def test_a_group_that_moved(tmp_path: Path) -> None:
         await hear(journal, OLD, LEAVING)
         assert await preview_renaming(journal, OLD.circle, NEW.circle) == [(OLD.circle, NEW.circle)]
         change = await rename_chat(journal, OLD.circle, NEW.circle, T0)
-        assert change is not None
         (session,) = await journal.read(lambda rows: list(rows.scan(Session)))
         assert (session.id, session.circle, session.umo) == (OLD.id, NEW.circle, "")
         attendance = Attendance(await journal.presences())
@@ -31,7 +30,6 @@ async def test_a_group_that_moved(tmp_path: Path) -> None:
         assert view(session, asker_of(OLD, user("1")), Policy(), attendance) is None
         sight = view(session, asker_of(private("1"), user("1")), Policy(), attendance)
         # Up to now: whether they have come along nobody knows.
-        assert sight is not None
         assert sight.windows == ((T0 - 100, T0),)
         # What moved can be taken out and brought in.
         before = await exported(journal)
@@ -61,18 +59,15 @@ async def test_a_move_that_is_undone_leaves_nobody_where_they_never_were(journal
 
     journal.listen(follow)
     change = await rename_chat(journal, OLD.circle, NEW.circle, T0)
-    assert change is not None
     moved = await presences(journal)
     assert moved != before
     undone = await undo(journal, change.id, "owner")
-    assert undone is not None
     assert await presences(journal) == before
     assert view(NEW, asker_of(private("1"), user("1")), Policy(), attendance) is None
     assert attendance.windows(NEW.circle, [user("2")]) == ((T0 - 40, math.inf),)
     assert attendance.windows(OLD.circle, [user("1")]) == ((T0 - 100, math.inf),)
     # The undoing may be undone, and that as well.
     again = await undo(journal, undone.id, "owner")
-    assert again is not None
     assert await presences(journal) == moved
     await undo(journal, again.id, "owner")
     assert await presences(journal) == before
@@ -95,7 +90,6 @@ async def test_a_chat_that_is_spoken_in_again_is_its_own_again(journal: Journal)
 async def test_who_spoke_where_a_chat_was_moved_to_has_been_there(journal: Journal) -> None:
     await hear(journal, OLD, LEAVING)
     change = await rename_chat(journal, OLD.circle, NEW.circle, T0)
-    assert change is not None
     await hear(journal, NEW, message(NEW, user("1"), "我来了", T0 + 50))
     await journal.leave(NEW.circle, user("1"), T0 + 60)
     await undo(journal, change.id, "owner")

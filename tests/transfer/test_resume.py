@@ -1,7 +1,6 @@
 """Killed in the middle: done again it is complete, and nothing is there twice."""
 
 import asyncio
-import contextlib
 import os
 import signal
 import sqlite3
@@ -127,8 +126,10 @@ async def _undone(here: History, there: History, breaks: tuple[int, int], steps:
             await play(two, there)
             before = await state(two)
             path = put(root / "x.jsonl", await exported(one))
-            for steps in breaks:
-                await _broken_off(two, path, steps)
+            for number in breaks:
+                with broken_off(two, number), pytest.MonkeyPatch.context() as patch:
+                    patch.setattr("graph_memory.transfer.importer.STEP", 2)
+                    await importer(two, path).run()
             await brought(two, path)
             whole = await state(two)
             await brought(two, path)
@@ -146,23 +147,6 @@ async def _undone(here: History, there: History, breaks: tuple[int, int], steps:
                 elif any(run.is_there for run in await service.runs()):
                     assert (await service.undo()).kept == 0
             assert await state(two) == before
-
-
-async def _broken_off(journal: Journal, path: Path, steps: int) -> None:
-    """Import until a number of transactions are done."""
-    alter, left = journal.alter, steps
-
-    async def failing(work: Callable[..., T]) -> T:
-        nonlocal left
-        left -= 1
-        if left < 0:
-            raise JournalError("broken off")
-        return await alter(work)
-
-    with pytest.MonkeyPatch.context() as patch, contextlib.suppress(JournalError):
-        patch.setattr("graph_memory.transfer.importer.STEP", 2)
-        patch.setattr(journal, "alter", failing)
-        await importer(journal, path).run()
 
 
 async def state(journal: Journal) -> list[Any]:

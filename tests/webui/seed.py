@@ -72,7 +72,6 @@ async def _say(journal: Journal, talk: Talk) -> Batch:
         )  # fmt: skip
         await journal.append(line, talk.session)
     claimed = await journal.claim(talk.session.id, claim_all)
-    assert claimed is not None
     return claimed[0]
 
 

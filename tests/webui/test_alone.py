@@ -22,7 +22,6 @@ async def started(folder: Path, **more: str) -> tuple[asyncio.subprocess.Process
     process = await asyncio.create_subprocess_exec(
         *command, env={**os.environ, **more}, stdout=asyncio.subprocess.PIPE
     )
-    assert process.stdout
     return process, (await asyncio.wait_for(process.stdout.readline(), 60)).decode()
 
 

@@ -132,20 +132,16 @@ def test_a_few_mistakes_are_free_then_waits_double() -> None:
     assert guard.wait("1.2.3.4") == 0.0
 
 
-def test_others_need_not_wait() -> None:
+@pytest.mark.parametrize(("failing", "same", "other"), [
+    (["1.2.3.4"] * FREE, "::ffff:1.2.3.4", "1.2.3.5"),
+    ([f"2001:db8::{number}" for number in range(FREE)], "2001:db8::ffff", "2001:db8:0:1::1"),
+], ids=["an address", "a network"])  # fmt: skip
+def test_others_need_not_wait(failing: list[str], same: str, other: str) -> None:
     guard = Throttle(Clock(1000.0))
-    for _ in range(FREE):
-        guard.fail("1.2.3.4")
-    assert guard.wait("1.2.3.5") == 0.0
-    assert guard.wait("::ffff:1.2.3.4") > 0.0
-
-
-def test_an_ipv6_network_is_one_person() -> None:
-    guard = Throttle(Clock(1000.0))
-    for number in range(FREE):
-        guard.fail(f"2001:db8::{number}")
-    assert guard.wait("2001:db8::ffff") > 0.0
-    assert guard.wait("2001:db8:0:1::1") == 0.0
+    for address in failing:
+        guard.fail(address)
+    assert guard.wait(same) > 0.0
+    assert guard.wait(other) == 0.0
 
 
 def test_knowing_the_key_and_time_forgive() -> None:

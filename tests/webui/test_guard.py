@@ -148,7 +148,6 @@ async def test_logging_in_and_out(stranger: httpx.AsyncClient) -> None:
     page = await stranger.get("/memories")
     assert page.status_code == 200
     token = re.search(r'name="csrf" value="([^"]+)"', page.text)
-    assert token
     left = await stranger.post("/logout", data={"csrf": token[1]}, headers=OURS)
     assert left.headers["location"] == "/login"
     assert len(stranger.cookies) == 1
@@ -278,7 +277,6 @@ async def test_login_and_preferences_stay_here(stranger, owner):
 
 async def token_of(browser: httpx.AsyncClient) -> str:
     found = re.search(r'name="csrf-token" content="([^"]+)"', (await browser.get("/nowhere")).text)
-    assert found
     return found[1]
 
 

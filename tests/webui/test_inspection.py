@@ -40,7 +40,6 @@ def sightings(page: Markup, part: str) -> list[str]:
 async def test_seen_and_hidden_are_everything(owner, eyes):
     page = await see(owner, "/viewas", **eyes)
     figures = re.search(r"看得见 (\d+) 其中.*看不见 (\d+) 主人", page.text)
-    assert figures
     assert sum(map(int, figures.groups())) == FACTS
 
 

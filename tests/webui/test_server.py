@@ -174,7 +174,6 @@ async def connect(server: WebServer, address: str, data: bytes) -> Pair:
 
 def open_now(server: WebServer) -> int:
     """Connections that the server holds."""
-    assert server._server is not None
     return len(server._server.server_state.connections)
 
 
