@@ -24,7 +24,6 @@ def room(module: str) -> str:
 def layers() -> list[set[str]]:
     """Rooms by layer, the highest first, as ``docs/architecture.md`` has them."""
     found = LAYERS.search((ROOT / "docs" / "architecture.md").read_text(encoding="utf-8"))
-    assert found
     return [set(re.findall(r"\w+", line)) for line in found[1].splitlines()]
 
 

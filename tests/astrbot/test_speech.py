@@ -104,25 +104,17 @@ def test_what_is_typed_is_no_mention() -> None:
     assert heard.text == "我不是@小红(10002)， @小红 才是"
 
 
-def test_a_quote_says_whom_and_what() -> None:
-    quote = Reply(id=77, sender_id=10002, sender_nickname="小红", message_str="我明天去北京")
-    heard = speech(said("我也去", quote, Plain("我也去")))
-    assert heard.text == "我也去"
-    assert heard.quote == Quote("aiocqhttp:10002", "小红", "77", "我明天去北京")
-    assert heard.to == ()
-
-
-@pytest.mark.parametrize("sender", [0, None, "", "unknown"])
-def test_a_quote_of_nobody_known(sender: Any) -> None:
-    heard = speech(said("我也去", Reply(id="77", sender_id=sender), Plain("我也去")))
-    assert heard.quote == Quote("", "", "77", "")
-
-
-def test_a_quote_of_the_bot_speaks_to_it() -> None:
-    quote = Reply(id="78", sender_id=SELF, message_str="早上好")
-    heard = speech(said("早", quote, Plain("早"), called=True))
-    assert heard.quote == Quote(BOT, "", "78", "早上好")
-    assert heard.to == ()
+@pytest.mark.parametrize(("called", "quote", "whom"), [
+    (
+        False, {"sender_id": 10002, "sender_nickname": "小红", "message_str": "我明天去北京"},
+        Quote("aiocqhttp:10002", "小红", "77", "我明天去北京"),
+    ),
+    *((False, {"sender_id": id}, Quote("", "", "77", "")) for id in (0, None, "", "unknown")),
+    (True, {"sender_id": SELF, "message_str": "早上好"}, Quote(BOT, "", "77", "早上好")),
+])  # fmt: skip
+def test_a_quote_says_whom_and_what(called: bool, quote: dict[str, Any], whom: Quote) -> None:
+    heard = speech(said("我也去", Reply(id=77, **quote), Plain("我也去"), called=called))
+    assert (heard.text, heard.quote, heard.to) == ("我也去", whom, ())
 
 
 def test_the_part_behind_a_command() -> None:

@@ -207,7 +207,6 @@ async def test_every_page_in_every_dress(visit, memory, axe, language):
     pages = (await addresses(memory)).values()
     for path, is_first in [(each, each == some[0]) for some in pages for each in some]:
         answer = await seen.page.goto(seen.base + path)
-        assert answer
         if answer.status != 200:
             found.append(f"{path}: {answer.status}")
         if path == "/graph" or path.startswith(("/graph?node=", "/graph?way=")):

@@ -104,6 +104,10 @@ class Gossip:
         ]
 
 
+def door(steps: list[Row | Message], graph: object, views: Mapping[str, View]) -> Any:
+    return Lookup(CONTEXT, Eyes(index_of(steps), views), graph)  # type: ignore[arg-type]
+
+
 def look_up(
     steps: list[Row | Message],
     graph: object,
@@ -112,17 +116,13 @@ def look_up(
     query: str,
     **more: str,
 ) -> LookupResult:
-    eyes = Eyes(index_of(steps), views)
-    door = Lookup(CONTEXT, eyes, graph)  # type: ignore[arg-type]
-    return asyncio.run(door.find(asker, query, **more))  # type: ignore[arg-type]
+    return asyncio.run(door(steps, graph, views).find(asker, query, **more))
 
 
 def overview_of(
     steps: list[Row | Message], graph: object, asker: Asker, views: Mapping[str, View]
 ) -> Overview:
-    eyes = Eyes(index_of(steps), views)
-    door = Lookup(CONTEXT, eyes, graph)  # type: ignore[arg-type]
-    return asyncio.run(door.overview(asker))
+    return asyncio.run(door(steps, graph, views).overview(asker))
 
 
 CALLED = dict(zip([*USERS, *ENTITIES], ["小红", "张三", *WHAT], strict=True))

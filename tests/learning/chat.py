@@ -96,7 +96,6 @@ class Chat:
         if self.batch is None:
             await self.show()
         batch, self.batch = self.batch, None
-        assert batch
         extraction = parse(Answer("", answer))
         change = await self.journal.commit(
             lambda rows: resolve(rows, batch, extraction, self.known, self.context, self.at).draft(

@@ -112,7 +112,6 @@ class Story:
         """Somebody says something."""
         account, name = PEOPLE[who[0]]
         spoken = _SPOKEN.fullmatch(text.strip())
-        assert spoken
         quote = None
         if spoken[1]:
             told = self.said[int(spoken[1]) - 1]
@@ -139,7 +138,6 @@ class Story:
         core = [dict(zip(CORE, t.split("|")[1:], strict=True)) for t in told if t[:5] == "core|"]
         answer = {"lines": "\n".join(each for each in told if each[:5] != "core|"), "core": core}
         batch, chat.batch = chat.batch, None
-        assert batch
         extraction = parse(Answer("", {"worth": any(told), **answer}), ["core"])
 
         def draft(rows: Any) -> Any:

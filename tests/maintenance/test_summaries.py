@@ -150,7 +150,6 @@ async def test_what_is_not_learned_yet_is_waited_for(world):
     world.clock.now = (MONDAY + timedelta(days=1)).timestamp()
     assert await world.run() == 0
     claimed = await world.journal.claim(HOME.id, claim_all)
-    assert claimed is not None
     assert await world.run() == 0, "it waits for the model"
     batch, _ = claimed
     await world.journal.commit(lambda _: Draft("learn", "learned", batch=batch.id))

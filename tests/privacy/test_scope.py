@@ -37,6 +37,18 @@ def rank(
     return seen.rank(layer, at, at) if seen else Rank.HIDDEN
 
 
+@pytest.mark.parametrize(("session", "here", "shown"), [
+    (private("zhang"), private("zhang"), {KNOWS, REST}), (private("zhang"), private("li"), set()),
+    (private("zhang"), group("1"), set()), (group("1"), group("1"), {KNOWS, REST}),
+    (group("1"), group("2"), set()), (private("zhang"), private("zhang", NO_PERSONA), {KNOWS}),
+    (private("zhang", NO_PERSONA), private("zhang", NO_PERSONA), {KNOWS, REST}),
+])  # fmt: skip
+def test_who_hears_what_was_said_where(session: Session, here: Session, shown: set[Layer]):
+    asker = asker_of(here, here.owner or ZHANG)
+    for layer in (KNOWS, REST):
+        assert rank(session, asker, layer) is (Rank.OWN if layer in shown else Rank.HIDDEN)
+
+
 @pytest.mark.parametrize(
     ("said_to", "asked", "shown"),
     [

@@ -71,11 +71,9 @@ class Kept:
 _VECTORS: dict[tuple[str, str], Vectors] = {}
 
 
-@pytest.fixture
-async def bundled(memory: Memory) -> None:
+async def know_requests(memory: Memory) -> None:
     """Lets the memory know requests by meaning as well."""
     loaded = await load("bundled", memory.journal)
-    assert loaded
     memory.embedder = Kept(loaded)
     await memory.embedder.questions(EXAMPLES)
 
@@ -132,19 +130,21 @@ async def shares(memory: Memory, asked: dict[Known, list[tuple[str, bool]]]) -> 
     return right, wrong
 
 
+@pytest.mark.parametrize(
+    ("model", "asked"),
+    [
+        ("", requests),
+        pytest.param("bundled", requests, marks=pytest.mark.slow),
+        pytest.param("bundled", unseen, marks=pytest.mark.slow),
+    ],
+)
 @pytest.mark.parametrize("language", ["zh", "en"])
-async def test_conditions_come_up_where_they_matter(memory: Memory, language: str) -> None:
-    await know(memory, language)
-    right, wrong = await shares(memory, requests(language))
-    assert right >= 0.9
-    assert wrong <= 0.05
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("bundled")
-@pytest.mark.parametrize("asked", [requests, unseen])
-@pytest.mark.parametrize("language", ["zh", "en"])
-async def test_conditions_come_up_by_meaning(memory: Memory, language: str, asked: Asked) -> None:
+async def test_conditions_come_up_where_they_matter(
+    memory: Memory, language: str, model: str, asked: Asked
+) -> None:
+    """By what they are about; with a model by what requests mean as well."""
+    if model:
+        await know_requests(memory)
     await know(memory, language)
     right, wrong = await shares(memory, asked(language))
     assert right >= 0.9

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import AsyncIterator, Collection, Iterable
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from datetime import UTC
 from pathlib import Path
 from typing import Any
@@ -81,7 +80,3 @@ def said(messages: Iterable[Message]) -> list[tuple[str, str, str, float]]:
 
 async def everything(journal: Journal) -> list[Message]:
     return await journal.newest_messages(10_000)
-
-
-def at(message: Message, when: float) -> Message:
-    return replace(message, at=when)

@@ -424,7 +424,6 @@ async def test_what_was_altered_since_stays(tmp_path: Path) -> None:
         mover = moverof(two)
         await mover.bring(importer(two, put(tmp_path / "x.jsonl", await exported(one))))
         older = await two.read(lambda rows: rows.get(Fact, "f:older"))
-        assert older is not None
         await write(two, replace(older, evidence=(), pinned=False))
         assert (await mover.undo()).kept == 1
         assert await two.read(lambda rows: [f.id for f in rows.find(Fact)]) == ["f:older"]

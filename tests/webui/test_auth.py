@@ -87,7 +87,6 @@ async def test_guessing_from_everywhere_slows_strangers_but_not_the_owner(ring: 
     for number in range(FREE_FOR_ALL + 3):
         await ring.attempt("wrong-guess", f"198.51.{number}.1")
     stranger = await ring.attempt(KEY, ELSEWHERE)
-    assert stranger is not None
     assert 0 < stranger <= 60
     assert await ring.attempt(KEY, ELSEWHERE, browser) is None
     assert await ring.attempt(KEY, HOME) is None
