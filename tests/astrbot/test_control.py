@@ -16,29 +16,23 @@ from astrbot.core.provider.entities import LLMResponse, ProviderRequest
 from graph_memory.companion import Word
 from graph_memory.astrbot import hooks
 from graph_memory.astrbot.adapter import EventState
-from graph_memory.model import Session, session_of
+from graph_memory.model import session_of
+
+from .test_host import Event as Heard
 
 NOBODY: Any = None
 HOME = session_of("aiocqhttp", "", "1", "mei")
-CLUB = session_of("aiocqhttp", "100", "", "mei")
 caller: Any = SimpleNamespace(session=HOME)
 
 
-class Event:
-    """What a hook needs of an event."""
+class Event(Heard):
+    """A message, and what is sent in answer to it."""
 
-    unified_msg_origin = "qq:FriendMessage:1"
-    is_at_or_wake_command = False
+    result: MessageEventResult | None = None
 
     def __init__(self, **extras: Any) -> None:
+        super().__init__(sender="1")
         self.extras = extras
-        self.result: MessageEventResult | None = None
-
-    def set_extra(self, key: str, value: Any) -> None:
-        self.extras[key] = value
-
-    def get_extra(self, key: str) -> Any:
-        return self.extras.get(key)
 
     def get_result(self) -> MessageEventResult | None:
         return self.result
@@ -49,10 +43,9 @@ def memory(*words: Word) -> Any:
     return SimpleNamespace(companion=companion, settings=SimpleNamespace(language="zh"))
 
 
-def taught(*words: Word, session: Session = HOME) -> Event:
+def taught(*words: Word) -> Event:
     """An event in which the model was taught some words."""
     event = Event(enable_streaming=False, graph_memory=EventState(is_whole=True))
-    caller: Any = SimpleNamespace(session=session)
     hooks.teach(memory(*words), event, ProviderRequest(prompt="你好"), caller)
     return event
 

@@ -34,57 +34,30 @@ def host(
     ), **more)  # fmt: skip
 
 
-class Event:
+class Event(SimpleNamespace):
     """A message as AstrBot hands it on."""
 
     def __init__(self, *, group: str = "", sender: str = "10001", session: str = "") -> None:
-        self._group, self._sender = group, sender
-        self.message_str, self.is_at_or_wake_command = "你好", False
-        self._session = session or group or sender
-        about = SimpleNamespace(group_name="读书会") if group else None
-        self.message_obj = SimpleNamespace(
-            group=about, raw_message={}, message_id="7", timestamp=1_790_000_000
-        )
         kind = MessageType.GROUP_MESSAGE if group else MessageType.FRIEND_MESSAGE
-        self._type = kind
-        self.unified_msg_origin = f"qq:{kind.value}:{self._session}"
-        self.extras: dict[str, Any] = {}
-
-    def get_sender_id(self) -> str:
-        return self._sender
-
-    def get_sender_name(self) -> str:
-        return "小红"
-
-    def get_self_id(self) -> str:
-        return "999"
-
-    def get_group_id(self) -> str:
-        return self._group
-
-    def get_session_id(self) -> str:
-        return self._session
-
-    def get_platform_name(self) -> str:
-        return "aiocqhttp"
-
-    def get_platform_id(self) -> str:
-        return "qq"
-
-    def get_message_type(self) -> MessageType:
-        return self._type
+        place = session or group or sender
+        about = SimpleNamespace(group_name="读书会") if group else None
+        super().__init__(
+            message_str="你好", is_at_or_wake_command=False, extras={},
+            unified_msg_origin=f"qq:{kind.value}:{place}",
+            message_obj=SimpleNamespace(
+                group=about, raw_message={}, message_id="7", timestamp=1_790_000_000
+            ),
+            get_sender_id=lambda: sender, get_sender_name=lambda: "小红",
+            get_self_id=lambda: "999", get_group_id=lambda: group, get_session_id=lambda: place,
+            get_platform_name=lambda: "aiocqhttp", get_platform_id=lambda: "qq",
+            get_message_type=lambda: kind, get_messages=list, is_admin=lambda: False,
+        )  # fmt: skip
 
     def get_extra(self, key: str) -> Any:
         return self.extras.get(key)
 
     def set_extra(self, key: str, value: Any) -> None:
         self.extras[key] = value
-
-    def get_messages(self) -> list[Any]:
-        return []
-
-    def is_admin(self) -> bool:
-        return False
 
 
 async def test_private_chat() -> None:

@@ -24,16 +24,10 @@ class Dashboard(SimpleNamespace):
     """AstrBot's ``Context``, as far as a page needs it."""
 
     def __init__(self) -> None:
-        super().__init__(routes={})
-
-    def get_all_providers(self) -> list[str]:
-        return ["p"]
-
-    def get_all_embedding_providers(self) -> list[str]:
-        return []
-
-    def get_config(self, umo: Any = None) -> dict[str, Any]:
-        return {"timezone": "Asia/Shanghai"}
+        super().__init__(
+            routes={}, get_all_providers=lambda: ["p"], get_all_embedding_providers=list,
+            get_config=lambda umo=None: {"timezone": "Asia/Shanghai"},
+        )  # fmt: skip
 
     def register_web_api(self, route: str, handler: Any, methods: list[str], about: str) -> None:
         self.routes[route] = handler

@@ -14,7 +14,8 @@ from graph_memory.inspect.health import Checkup
 from graph_memory.locales import TEXTS
 from graph_memory.model import Entity, Episode, Fact, Turn, User, asker_of
 from graph_memory.service import MemoryService
-from graph_memory.store import Draft, examine
+from graph_memory.store import examine
+from tests.makers import put
 
 from ..makers import CLUB, HOME, LI, ZHANG, all_changes, entity, fact, name
 from ..scripted import HashEmbedder
@@ -35,9 +36,7 @@ async def service(tmp_path: Path) -> AsyncIterator[MemoryService]:
             await service.learning.hear(Turn(CLUB, LI, "李四", text))
         await service.learning.flush()
         nodes = [User(ZHANG), User(LI), Entity(CLIMBING), Entity(TEA), name(HOME, ZHANG, "张三")]
-        await service.journal.commit(
-            lambda _: Draft("learn", "learned", put=[HOME, CLUB, *nodes, HOBBY, OTHERS])
-        )
+        await put(service.journal, HOME, CLUB, *nodes, HOBBY, OTHERS)
         await service.settle()
         yield service
 

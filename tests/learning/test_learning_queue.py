@@ -22,7 +22,8 @@ from graph_memory.library import Library
 from graph_memory.model import BOT, GAP, Change, Episode, Fact, Forgotten, Session, Turn, stable_id
 from graph_memory.privacy.redaction import MASK
 from graph_memory.settings import GROUPS, Settings
-from graph_memory.store import Draft, Journal
+from graph_memory.store import Journal
+from tests.makers import put
 
 from ..makers import CHINA, T0, all_changes, claim_all, context, group, private, user
 from ..scripted import ScriptedModel, answer, said
@@ -591,9 +592,7 @@ async def test_what_was_forgotten_meanwhile_is_not_learned(world: World):
     await world.hear("你好")
     (fact,) = await world.learning.remember(Turn(HERE, ZHANG, "张三", "我对花生过敏"))
     gone = Forgotten.of(HERE.id, 2)
-    await world.journal.commit(
-        lambda _: Draft("owner", "forget", [gone], drop=[(Fact.kind, fact.id)])
-    )
+    await put(world.journal, gone, drop=[fact])
     world.script.script = [answer(said("U1", "likes", "花生", "张三喜欢花生", 2))]
     assert await world.learning.flush() == 1
     assert "花生" not in world.script.calls[-1].prompt

@@ -12,8 +12,8 @@ from graph_memory.inference.ports import Embedder, Vectors
 from graph_memory.model import asker_of
 from graph_memory.recall.conditions import Topic, bears_on, includes_all, requested
 from graph_memory.recall.examples import EXAMPLES
-from graph_memory.store import Draft
 from graph_memory.text import content
+from tests.makers import put
 
 from ..instruments import eval as evaluation
 from ..makers import entity, fact, group, private, user
@@ -123,9 +123,7 @@ async def shares(memory: Memory, asked: dict[Known, list[tuple[str, bool]]]) -> 
             is_named = bool(content(text) & content(statement)) and not bears  # by its words
             is_there = row.id in [item.id for item in found.items] and not is_named
             brought[bears][text] = brought[bears].get(text, False) or is_there
-        await memory.journal.commit(
-            lambda _, row=row: Draft("test", "gone", drop=[("fact", row.id)])
-        )
+        await put(memory.journal, drop=[row])
     right, wrong = (sum(some.values()) / len(some) for some in (brought[True], brought[False]))
     return right, wrong
 

@@ -6,7 +6,7 @@ import logging
 from graph_memory.model import Erased, Fact, Message, asker_of
 from graph_memory.recall import index_sync
 from graph_memory.store import Draft
-from tests.makers import entity, fact, group, private, user
+from tests.makers import entity, fact, group, private, put, user
 from tests.scripted import HashEmbedder
 from tests.views import stale
 from tests.waiting import until
@@ -188,9 +188,7 @@ async def test_what_is_about_much_is_entered_in_pieces(memory, monkeypatch):
     )
     gone = [message.id for message in await memory.journal.newest_messages(200)]
     recaller._on_erased(Erased(tuple(gone)))
-    await memory.journal.commit(
-        lambda _: Draft("owner", "forget", drop=[(Fact.kind, each.id) for each in facts])
-    )
+    await put(memory.journal, drop=facts)
     await recaller.settle()
     assert recaller.items == 0
     assert sum(entered) == 260
