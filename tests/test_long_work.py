@@ -16,6 +16,7 @@ from graph_memory.settings import Settings
 from graph_memory.supervisor import RECENT, LongWork, Progress, Told
 from graph_memory.transfer import Options
 from tests.waiting import until
+from tests.world import opened
 
 from .makers import T0
 
@@ -26,9 +27,8 @@ WU = "qq:5"
 @pytest_asyncio.fixture
 async def memory(tmp_path: Path) -> AsyncIterator[MemoryService]:
     settings = Settings(local_embedding_model="none")
-    memory = await MemoryService.open(tmp_path, settings, zone=UTC, now=lambda: T0 + 10**6)
-    yield memory
-    await memory.close()
+    async with opened(tmp_path, settings, now=lambda: T0 + 10**6) as memory:
+        yield memory
 
 
 @pytest.fixture

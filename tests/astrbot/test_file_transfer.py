@@ -12,18 +12,13 @@ from graph_memory.astrbot import Runtime
 from graph_memory.commands.transfers import ExportAnswer, TransferCommands
 
 
-class Event:
+class Event(SimpleNamespace):
     """Somebody who asks, on a platform that sends files or does not."""
 
     def __init__(self, platform: str, fails: bool) -> None:
-        self.platform, self.fails = platform, fails
-        self.sent: list[Any] = []
-
-    def get_platform_name(self) -> str:
-        return self.platform
-
-    def chain_result(self, parts: list[Any]) -> list[Any]:
-        return parts
+        super().__init__(
+            fails=fails, sent=[], chain_result=list, get_platform_name=lambda: platform
+        )
 
     async def send(self, parts: list[Any]) -> None:
         if self.fails:

@@ -15,15 +15,14 @@ from graph_memory.graph.database import Stopped, build
 from graph_memory.model import Row, User
 from graph_memory.store import Journal
 from tests.makers import T0, entity, fact, group, mention, name, put, user
+from tests.transfer.support import opened
 
 from .support import CHAT, DOCKER, GROUP, YOGA, ZHANG, Tables, build_at, contents, part, world
 
 
 async def built(home: Path, rows: Iterable[Row]) -> Tables:
     """What the graph of some rows holds."""
-    home.mkdir(parents=True, exist_ok=True)
-    journal = await Journal.open(home / "journal.sqlite3")
-    try:
+    async with opened(home) as journal:
         await put(journal, *rows)
         database = await asyncio.to_thread(build_at, home / "graph-1.kuzu", journal)
         found = contents(database)
@@ -31,8 +30,6 @@ async def built(home: Path, rows: Iterable[Row]) -> Tables:
         database.discard()
         assert not list(home.glob("graph*"))
         return found
-    finally:
-        await journal.close()
 
 
 async def test_every_kind_of_row_arrives(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from graph_memory.companion.core_facts import CoreFact
 from graph_memory.learning.attribution import share
 from graph_memory.model import Fact, Name, is_entity
 from graph_memory.store import Journal
+from tests.transfer.support import opened
 
 from ..cases import cases
 from .story import Story
@@ -78,8 +79,7 @@ def test_nobody_has_said_what_they_said_nothing_of(batches: list[Any]) -> None:
 
 async def _speakers(batches: list[Any]) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        journal = await Journal.open(Path(folder) / "journal.sqlite3")
-        try:
+        async with opened(Path(folder)) as journal:
             story = Story(journal)
             for who in "MPL":  # whose names are known from then on
                 await story.hear(who, "早")
@@ -96,5 +96,3 @@ async def _speakers(batches: list[Any]) -> None:
                 await story.obey(told)
                 await check_speakers(story)
                 story.chat.at += 7_200 if is_later else 0
-        finally:
-            await journal.close()

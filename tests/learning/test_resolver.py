@@ -26,6 +26,7 @@ from graph_memory.model import (
 from graph_memory.privacy.scope import Policy, Sharing
 from graph_memory.retention import DAY, initial_half_life
 from graph_memory.store import Draft, Journal
+from tests.transfer.support import opened
 
 from ..makers import T0, ZHANG, entity, group, private, undo
 from ..scripted import answer, said, thing
@@ -226,8 +227,7 @@ def test_whatever_a_model_answers_the_rules_hold(history, sharing: Sharing, cros
 
 
 async def _play(directory: Path, history, policy: Policy) -> None:
-    journal = await Journal.open(directory / "journal.sqlite3", lambda: T0)
-    try:
+    async with opened(directory) as journal:
         chats = [Chat(journal, session, policy=policy) for session in SESSIONS]
         for other in chats:
             other.context = chats[0].context
@@ -242,8 +242,6 @@ async def _play(directory: Path, history, policy: Policy) -> None:
             _check(change, batch, chat)
             stored = await journal.read(lambda rows: {row.id for row in rows.scan(Entity)})
             assert stored >= {mention.entity for mention in written(change, Mention)}
-    finally:
-        await journal.close()
 
 
 def _check(change: Change, batch, chat: Chat) -> None:

@@ -25,10 +25,10 @@ from graph_memory.maintenance.summaries import (
 )
 from graph_memory.model import Episode, Session, Turn, asker_of, episode_id
 from graph_memory.retention import DAY
-from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 from graph_memory.store import Draft, Journal
 from graph_memory.text import telling
+from tests.world import opened
 
 from ..makers import (
     CHINA,
@@ -364,11 +364,8 @@ async def test_forgetme_leaves_no_byte_of_what_records_told(tmp_path: Path):
     planted = "青岛PLANTED看海"
 
     clock = Clock(MONDAY.timestamp())
-    service = await MemoryService.open(
-        tmp_path / "data", Settings(), zone=CHINA, now=clock,
-        model=ScriptedModel(lambda call: planted if "<records>" in call.prompt else ""),
-    )  # fmt: skip
-    try:
+    model = ScriptedModel(lambda call: planted if "<records>" in call.prompt else "")
+    async with opened(tmp_path / "data", zone=CHINA, now=clock, model=model) as service:
         for day in (0, 1, 35):
             for hour in (0, 2):
                 clock.now = (
@@ -409,6 +406,4 @@ async def test_forgetme_leaves_no_byte_of_what_records_told(tmp_path: Path):
         assert (await service.upkeep.run()).records >= 4
         found = await service.journal.read(lambda rows: list(rows.scan(Episode)))
         assert any("KEPT" in row.summary for row in found if row.is_record)
-    finally:
-        await service.close()
     assert holding(tmp_path, "PLANTED") == []
