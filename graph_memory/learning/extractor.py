@@ -137,7 +137,7 @@ class Extractor(Part):
         batch = readable(batch, visible)
         if not any(m.is_human and terms(m.text) for m in batch.messages):
             return _Material(batch, erasures)
-        builder = ContextBuilder(visible, batch, self._context.zone)
+        builder = ContextBuilder(visible, batch)
         extensions = self._extend(rows, batch, builder.context) if self._extend else ()
         return _Material(batch, erasures, builder, extensions)
 

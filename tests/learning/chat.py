@@ -86,7 +86,7 @@ class Chat:
 
         def look(rows):
             visible = self.context.learnable(rows, batch.session)
-            return ContextBuilder(visible, batch, CHINA).fill({})
+            return ContextBuilder(visible, batch).fill({})
 
         self.known = await self.journal.read(look)
         return self.known

@@ -39,7 +39,7 @@ async def test_many_mentions_stay_within_the_budget(room: Chat):
     await room.say("zhang", " ".join(f"@{one.name}" for one in crowd), "张三", to=crowd)
     known = await room.show()
     assert 1 < len(known.people) < 40
-    assert tokens("\n".join(known.lines(CHINA))) <= BUDGET
+    assert tokens("\n".join(known.lines())) <= BUDGET
 
 
 async def test_what_was_said_before_is_shown_as_it_begins(room: Chat):

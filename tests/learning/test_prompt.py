@@ -26,7 +26,7 @@ from ..makers import T0, group, message, private, user
 from ..scripted import answer, said, thing
 from .chat import CHINA, Chat
 
-FINGERPRINTS = {1: "5c12", 2: "55f6", 3: "8715", 4: "1e62", 5: "184b"}
+FINGERPRINTS = {1: "5c12", 2: "55f6", 3: "8715", 4: "1e62", 5: "184b", 6: "4799"}
 """Of each version's texts; an old version is never changed."""
 
 
@@ -130,7 +130,7 @@ async def test_known_items_stay_within_their_budget(journal: Journal):
     known = await chat.show()
     assert len(known.facts) > 3
     assert len(known.things) > 3
-    assert tokens("\n".join(known.lines(CHINA))) <= BUDGET
+    assert tokens("\n".join(known.lines())) <= BUDGET
 
 
 async def test_named_things_are_labelled_in_the_same_order_in_every_process(journal: Journal):
@@ -152,14 +152,17 @@ async def crowd(chat: Chat) -> None:
 
 async def test_what_was_foreseen_is_shown_when_it_is_spoken_of(journal: Journal):
     chat = Chat(journal, private("zhang"))
-    for event, statement in (("exam", "zhang has a hard exam"), ("trip", "zhang goes on a trip")):
+    for event, statement in (
+        ("exam", "zhang has a hard exam"),
+        ("trip", "zhang goes on a trip to the far side of the lakes"),
+    ):
         plan = said("U1", "plans", event, statement, 1, date="2026-10-20")
         await chat.told(f"a {event} is ahead", plan, name="zhang")
     await crowd(chat)
     await chat.say("zhang", "the friend number 7 says the exam went really well", "zhang")
     shown = [fact.statement for fact in (await chat.show()).facts.values()]
     assert shown[0] == "zhang has a hard exam"
-    assert "zhang goes on a trip" not in shown
+    assert not any("trip" in statement for statement in shown)
 
 
 async def test_what_was_shown_in_vain_comes_last(journal: Journal):
@@ -171,12 +174,12 @@ async def test_what_was_shown_in_vain_comes_last(journal: Journal):
     batch = chat.batch = await chat.claim()
     facts = {fact.statement[-4:]: fact.id for fact in await chat.rows(Fact)}
 
-    def shown(idle: set[str]):
+    def shown(idle: set[str], likeness: dict[str, float] | None = None):
         def look(rows):
             rows = LearnerRows(
                 rows, batch.session, chat.context.settings.policy, chat.context.attendance
             )
-            return ContextBuilder(rows, batch, CHINA).fill({}, idle)
+            return ContextBuilder(rows, batch).fill(likeness or {}, idle)
 
         return journal.read(look)
 
@@ -185,3 +188,5 @@ async def test_what_was_shown_in_vain_comes_last(journal: Journal):
     idle = {plain[1], facts["Bert"]}
     order = [fact.id for fact in (await shown(idle)).facts.values()]
     assert (order[0], order[-1]) == (facts["Bert"], plain[1])  # it speaks of Bert
+    order = [fact.id for fact in (await shown(idle, {plain[1]: 0.5})).facts.values()]
+    assert order[-1] != plain[1]  # as near as any

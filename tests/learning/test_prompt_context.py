@@ -14,7 +14,7 @@ from graph_memory.service import MemoryService
 from ..makers import HOME, T0, ZHANG, entity, fact, name, private, put
 from ..scripted import ScriptedModel
 from ..world import opened
-from .chat import CHINA, Chat
+from .chat import Chat
 
 OLD = ["张三爱吃辣", "张三每天早上跑步", "张三害怕坐飞机", "张三在一家银行上班", "张三养了一只猫"]
 """Said first, so that sixty newer facts stand before them."""
@@ -51,7 +51,7 @@ async def test_a_paraphrase_brings_up_what_is_known(memory, text, statement):
     await memory.settle()
 
     def gather(rows):
-        return ContextBuilder(chat.context.learnable(rows, HOME), batch, CHINA)
+        return ContextBuilder(chat.context.learnable(rows, HOME), batch)
 
     plain, found, again = [await memory.journal.read(gather) for _ in range(3)]
     ids = [fact.id for fact in plain.facts]

@@ -217,7 +217,7 @@ class Director:
             read = readable(batch, visible)
             if not any(message.is_human for message in read.messages):
                 return Draft("learn", "learned", batch=batch.id)
-            known = ContextBuilder(visible, read, context.zone).fill({})
+            known = ContextBuilder(visible, read).fill({})
             answer = extraction(read, tuple(known.facts), step.replaces, step.restates, self.obeys)
             return resolve(rows, read, answer, known, context, self.at).draft(
                 "learn", "learned", batch=batch.id

@@ -131,9 +131,7 @@ class Surfaces:
         batch = Batch(0, session, (said,))
 
         def work(rows: Rows) -> Given:
-            known = ContextBuilder(
-                memory.context.learnable(rows, session), batch, memory.zone
-            ).fill({})
+            known = ContextBuilder(memory.context.learnable(rows, session), batch).fill({})
             answer = extraction(batch, tuple(known.facts), replaces=True, restates=True)
             made = resolve(rows, batch, answer, known, memory.context, now)
             draft = made.draft("learn", "learned", batch=batch.id)
