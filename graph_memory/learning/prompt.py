@@ -59,8 +59,8 @@ E编号|最短叫法|类型|别名：沿用已有编号，不列 BOT；\
 - 宾：编号或词；is_named、age、birthday 写值
 - 消息：所据编号，如 1,3，要有真人的；↪「」不算；BOT 只记 promised
 - 日期：开始、发生或到期，知多少写多少：2026-05；暂时的写到哪天：..2026-05；将来的工作、住处用原谓词
-- 重要度：0～1
-- 标记，可并用：past 以前是；hearsay 听说；secret 要保密、是惊喜；>3 取代已知 3：变了、改期
+- 重要度 0～1
+- 标记，空格隔开：past 以前是；hearsay 听说；secret 要保密、是惊喜；>3 取代已知 3：变了、改期
 - 检索词：日后会问到、陈述没有的词 2～4 个：类别、近义（柯基：宠物 狗）；双语群两种都写
 - 陈述：单看能懂，用常用名，不用编号代词；日期写绝对的，含糊才留原话：2026-05（月底）
 restated|3:12 消息 12 又说到已知 3，不另写；ended|4:12 不再成立或做完，没有新的；used|5 BOT 用到
@@ -84,7 +84,8 @@ no guesses
 - date: of begin, event or due, as far as known: 2026-05; if it passes, its end: ..2026-05; \
 a future job or home keeps its predicate
 - importance: 0 to 1
-- marks, any: past = was so; hearsay; secret = to be kept, or a surprise; >3 = known 3 changed
+- marks, split by spaces: past = was so; hearsay; secret = to be kept, or a surprise; \
+>3 = known 3 changed
 - keywords: 2 to 4 words to ask by that the statement lacks: kind, synonyms (corgi: pet \
 dog); of a mixed chat in both languages
 - statement: clear alone, usual names, no labels or pronouns; dates absolute, their words only \
@@ -144,8 +145,6 @@ MAX_LOOKED_AT = 150
 """Newest facts about one node among which those to show are chosen."""
 MAX_STEPS = 30
 """Things the speakers' facts are about, of which facts are looked at; as many of each."""
-ALIKE = 3
-"""Words in common with the batch from which a fact about anything else is looked at."""
 NAMED = 1.0
 """What it counts that a message names who or what a fact is about, in words shared."""
 _SMOOTHING = 5.0
@@ -248,8 +247,8 @@ class ContextBuilder:
         for label, person in self.context.people.items():
             self.context.people[label] = replace(person, also=self._also(person.node, person.name))
         present = [person.node for person in self.context.people.values()]
-        now = batch.messages[-1].at
-        found = _candidates(visible, present, self._named, self._said, now)
+        self._at = batch.messages[-1].at
+        found = _candidates(visible, present, self._named, self._at)
         self._ends = {f.id: {visible.canonical(n) for n in (f.subject, f.object)} for f in found}
         self._values = {visible.canonical(f.object) for f in found if f.predicate in LITERAL}
         self.facts = [replace(fact, subject=visible.canonical(fact.subject)) for fact in found]
@@ -273,7 +272,8 @@ class ContextBuilder:
 
         Args:
             likeness: To the batch, by id; it orders facts.
-            idle: Ids of facts that were shown in vain lately; they come last.
+            idle: Ids of facts that were shown in vain lately; they come last, as do plans whose
+                day has passed.
         """
         # Facts before things: only what is shown can be recognised as said again, while a
         # thing that is named again resolves by its name.
@@ -282,7 +282,8 @@ class ContextBuilder:
         foreseen = [fact for fact in near if self._is_spoken_of(fact, by_subject=True)]
         first = {*known.denied, *(fact.id for fact in foreseen[:MAX_FORESEEN])}
         nearest = sorted(likeness, key=lambda fact: -likeness[fact])[:MAX_NEAREST]
-        last = {f.id for f in near if f.id in idle and not self._is_spoken_of(f)}
+        tired = [f for f in near if f.id in idle or (f.due is not None and f.due < self._at)]
+        last = {fact.id for fact in tired if not self._is_spoken_of(fact)}
         last.difference_update(first, nearest)
         for fact in sorted(near, key=lambda fact: (fact.id in last) - (fact.id in first)):
             if len(known.facts) == MAX_FACTS:
@@ -452,10 +453,9 @@ def _candidates(
     visible: LearnerRows,
     present: Iterable[str],
     named: Iterable[str],
-    said: Iterable[str],
     now: float,
 ) -> list[Fact]:
-    """Current facts of speakers, with what is named or worded like the batch, once."""
+    """Current facts of speakers, of what is named and of this Session, once."""
     near: dict[str, Fact] = {}
     for node in present:
         near.update((fact.id, fact) for fact in visible.facts_of(node, MAX_LOOKED_AT))
@@ -465,11 +465,9 @@ def _candidates(
     for node in named:
         near.update((fact.id, fact) for fact in visible.facts_of(node, MAX_LOOKED_AT))
         near.update((fact.id, fact) for fact in visible.facts_with(node, MAX_LOOKED_AT))
-    words = set(terms("\n".join(said)))
     here = visible.rows.find(Fact, session=visible.here.id, newest=MAX_LOOKED_AT)
     for fact in filter(visible.shows, here):
-        if len(words.intersection(terms(fact.statement))) >= ALIKE:
-            near.setdefault(fact.id, fact)
+        near.setdefault(fact.id, fact)
     found = {
         (visible.canonical(fact.subject), normalise(fact.statement)): fact
         for fact in reversed(near.values())  # of the copies of two Sessions that of this one

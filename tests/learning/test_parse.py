@@ -228,6 +228,13 @@ def test_any_text_is_a_moment_or_none(text: str):
     assert found is None or (isinstance(found[0], float) and found[0] < found[1])
 
 
+@pytest.mark.parametrize("marks", [">3 >5", "secret >3,>5", ">3,5 hearsay", "past、>3、>5"])
+def test_a_fact_may_replace_several(marks: str):
+    line = f"U1|works_at|青柠|3||0.6|{marks}||小雨在青柠上班"
+    (fact,) = parse(Answer("", {"lines": line})).facts
+    assert fact.replaces == (3, 5)
+
+
 def test_marks_of_a_line():
     lines = """\
 U1|works_at|青柠|3,4||0.6|past >3,5|小雨以前在青柠上班

@@ -20,6 +20,7 @@ from graph_memory.text import tokens
 _ITEM = re.compile(r"(\d+)\. .*?: (.*)")
 _NODE = re.compile(r"([UE]\d+) (.*)")
 _LABEL = re.compile(r"[UE]\d+")
+_REPLACES, _NUMBER = re.compile(r"[\s,，、]*>?\s*\d+|,"), re.compile(r"\d+")
 _FACT_PARTS = 9
 NEW = 100
 """Added to labels of what an answer adds, so that they are nobody else's."""
@@ -119,9 +120,8 @@ def _right(line: str, moved: dict[str, str]) -> str | None:
     parts = [_label(first, moved), *rest]
     if len(parts) == _FACT_PARTS:
         parts[2] = _label(parts[2], moved)
-        marks = parts[6].split()
-        held = (f">{moved.get(m[1:], '')}" if m.startswith(">") else m for m in marks)
-        parts[6] = " ".join(mark for mark in held if mark != ">")
+        marks, numbers = _REPLACES.sub(" ", parts[6]).split(), _NUMBER.findall(parts[6])
+        parts[6] = " ".join([*marks, *(f">{moved[n]}" for n in numbers if moved.get(n))])
     return "|".join(parts)
 
 

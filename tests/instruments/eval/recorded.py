@@ -107,6 +107,7 @@ class Recorded:
 
     async def _live(self, service: MemoryService) -> None:
         for talk in self._world.talks:
+            await service.upkeep.begin()  # as every day
             for line in talk.lines:
                 await self._pass(service, line.at)
                 if line.account == BOT:
