@@ -108,15 +108,19 @@ class Labels:
     """People (speakers first) and things by the labels a model is shown.
 
     Attributes:
+        bot: The node of the bot, whose label is its word in a prompt.
         heard: What people said, as far as it is shown: in the batch, before it, quoted.
     """
 
     people: dict[str, Labelled] = field(default_factory=dict)
     things: dict[str, Labelled] = field(default_factory=dict)
+    bot: str = ""
     heard: list[Message] = field(default_factory=list)
 
     def label(self, node: str) -> str:
         """The label of a node; empty if it has none."""
+        if node and node == self.bot:
+            return BOT.upper()
         items = {**self.people, **self.things}.items()
         return next((label for label, item in items if item.node == node), "")
 
@@ -128,6 +132,11 @@ class Node:
     id: str
     names: tuple[str, ...] = ()
     type: EntityType | None = None
+
+
+def bot_of(visible: LearnerRows, persona: str) -> str:
+    """The node of the bot under a persona."""
+    return visible.canonical(stable_id("e", f"bot:{persona}", BOT))
 
 
 class EntityResolver:
@@ -159,8 +168,7 @@ class EntityResolver:
         self._by_nickname = {normalise(name): node for node, name, _ in self.nicknames}
         persona = self._session.persona
         called = "" if persona in ("", NO_PERSONA) else one_line(persona, 64)
-        bot = visible.canonical(stable_id("e", f"bot:{persona}", BOT))
-        self.bot = Node(bot, (called or BOT.upper(),), EntityType.BOT)
+        self.bot = Node(bot_of(visible, persona), (called or BOT.upper(),), EntityType.BOT)
 
     def find(self, reference: str, message: Message, *, is_object: bool = False) -> Node | None:
         """The node that a label, pronoun or name means in a message, if any in particular.

@@ -111,7 +111,9 @@ class Extractor(Part):
         likeness = await self._likeness(said, facts) if self._likeness else {}
         idle = self._idle.get(batch.session.id, Counter())
         tired = {id for id, count in idle.items() if count >= IN_VAIN}
-        known, extensions = material.builder.fill(likeness, tired), material.extensions
+        # In a thread, as there may be hundreds of facts to choose from.
+        known = await asyncio.to_thread(material.builder.fill, likeness, tired)
+        extensions = material.extensions
         request = compose(
             material.batch, known, self._context.zone, extensions, self._context.settings
         )

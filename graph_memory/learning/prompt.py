@@ -37,7 +37,7 @@ from ..store import Draft, Rows
 from ..text import clean_name, fenced, is_chinese, normalise, significance, terms, tokens
 from ..visible_rows import LearnerRows
 from .attribution import DENIES, denials, share
-from .entities import Labelled, Labels, occurs, relative
+from .entities import Labelled, Labels, bot_of, occurs, relative
 
 VERSION = 6
 MAX_LINE = 2_000
@@ -237,7 +237,8 @@ class ContextBuilder:
         for message in batch.messages:
             self._spoken[visible.canonical(message.sender)].update(_telling(message.text))
         self._spent = 0
-        self.context = PromptContext(speakers(batch))
+        bot = bot_of(visible, batch.session.persona)
+        self.context = PromptContext(speakers(batch), bot=bot)
         for episode in self._episodes(batch):
             self.context.summary = self.context.summary or episode.summary
         self.context.before = self._before(batch)
