@@ -18,6 +18,8 @@ from .steps import ROOT, WORK, StepError, heading, note
 
 MINUTES = 60.0
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
+FONT = ("fonts-wqy-microhei", "/usr/share/fonts/*/wqy/*", "/usr/share/fonts/*/*/*CJK*")
+"""One that has Chinese, so that pages are as wide as what they say."""
 POSTGRES = ("postgresql", "initdb", "/usr/lib/postgresql/*/bin/initdb")
 """A package of Debian's, then its programs; patterns of paths where they are not on the path."""
 UNSTEADY = 3
@@ -114,6 +116,7 @@ def browser(environment: Environment) -> Outcome:
     """The web UI in a real Chromium."""
     try:
         ensure(CHROMIUM)
+        ensure(FONT)
     except StepError as error:
         return Outcome(ok=not in_ci(), problem=str(error))
     return pytest(environment, "browser", "browser", 15 * MINUTES, *marked("browser"), workers=2)
