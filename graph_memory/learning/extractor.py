@@ -113,10 +113,8 @@ class Extractor(Part):
         tired = {id for id, count in idle.items() if count >= IN_VAIN}
         # In a thread, as there may be hundreds of facts to choose from.
         known = await asyncio.to_thread(material.builder.fill, likeness, tired)
-        extensions = material.extensions
-        request = compose(
-            material.batch, known, self._context.zone, extensions, self._context.settings
-        )
+        extensions, zone = material.extensions, self._context.zone
+        request = compose(material.batch, known, zone, extensions, self._context.settings)
         answer = await self._model.ask(
             request.system, request.prompt, tool=request.tool, where=batch.session.umo
         )

@@ -268,7 +268,6 @@ def _fact(data: dict[str, Any], predicates: Collection[str]) -> FactClaim | None
         return None
     predicate = normalise(line_of(data.get("predicate"), MAX_NAME)).replace(" ", "_")
     marks = normalise(line_of(data.get("marks"), MAX_NAME))
-    newer = ",".join(_REPLACES.findall(marks))
     asked = " ".join(line_of(each, MAX_KEYWORDS) for each in _list(data.get("keywords"))[:10])
     words = _SPACED.split(asked[:MAX_KEYWORDS])
     return FactClaim(
@@ -282,7 +281,7 @@ def _fact(data: dict[str, Any], predicates: Collection[str]) -> FactClaim | None
         past=_flag(data.get("past")) or "past" in marks,
         hearsay="hearsay" in marks,
         secret="secret" in marks,
-        replaces=numbers(newer or data.get("replaces")),
+        replaces=numbers(",".join(_REPLACES.findall(marks)) or data.get("replaces")),
         keywords=" ".join(word for word in dict.fromkeys(words) if word not in statement),
     )
 

@@ -237,8 +237,7 @@ class ContextBuilder:
         for message in batch.messages:
             self._spoken[visible.canonical(message.sender)].update(_telling(message.text))
         self._spent = 0
-        bot = bot_of(visible, batch.session.persona)
-        self.context = PromptContext(speakers(batch), bot=bot)
+        self.context = PromptContext(speakers(batch), bot=bot_of(visible, batch.session.persona))
         for episode in self._episodes(batch):
             self.context.summary = self.context.summary or episode.summary
         self.context.before = self._before(batch)
@@ -282,10 +281,9 @@ class ContextBuilder:
         near = ranked(self.facts, self._ends, self._said, self._named, likeness)
         foreseen = [fact for fact in near if self._is_spoken_of(fact, by_subject=True)]
         first = {*known.denied, *(fact.id for fact in foreseen[:MAX_FORESEEN])}
-        nearest = sorted(likeness, key=lambda fact: -likeness[fact])[:MAX_NEAREST]
+        kept = first.union(sorted(likeness, key=lambda fact: -likeness[fact])[:MAX_NEAREST])
         tired = [f for f in near if f.id in idle or (f.due is not None and f.due < self._at)]
-        last = {fact.id for fact in tired if not self._is_spoken_of(fact)}
-        last.difference_update(first, nearest)
+        last = {f.id for f in tired if f.id not in kept and not self._is_spoken_of(f)}
         for fact in sorted(near, key=lambda fact: (fact.id in last) - (fact.id in first)):
             if len(known.facts) == MAX_FACTS:
                 break
