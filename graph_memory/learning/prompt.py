@@ -307,10 +307,10 @@ class ContextBuilder:
         ``by_subject``: whether it is a plan or promise, and its subject speaks of it.
         """
         subject = fact.subject
-        names = {word for p in self.context.people.values() for word in terms(p.name)}
-        said = self._spoken[subject] if by_subject else set().union(*self._spoken.values())
-        if by_subject and (fact.predicate not in TASKS or not said):
+        if by_subject and (fact.predicate not in TASKS or not self._spoken[subject]):
             return False
+        said = self._spoken[subject] if by_subject else set().union(*self._spoken.values())
+        names = {word for p in self.context.people.values() for word in terms(p.name)}
         is_named = any(node in self._named for node in self._ends[fact.id] - {subject})
         return is_named or not said.isdisjoint(_telling(fact.statement) - names)
 

@@ -464,7 +464,7 @@ class VectorIndex:
 
 def scalar_products(rows: Vectors, others: Vectors) -> Vectors:
     """Scalar products of vectors, those of ``rows`` and ``others`` broadcast together."""
-    # Not by BLAS, whose threads now and then take ten times as long on a busy machine.
+    # Not by BLAS, whose threads spin for 100 ms afterwards, and take longer on a busy machine.
     if hasattr(np, "vecdot"):  # since NumPy 2.0
         products: Vectors = np.vecdot(rows, others)
         return products
