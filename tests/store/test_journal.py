@@ -1,9 +1,12 @@
 """The journal keeps what it acknowledged, once, and can take changes back."""
 
 import asyncio
+import errno
+import os
 import sqlite3
 import subprocess
 import sys
+import threading
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,6 +15,7 @@ import pytest
 from graph_memory.errors import ClosedError, ConflictError, JournalError, NotFoundError
 from graph_memory.model import BOT, Change, Entity, Fact, Presence, Session, User
 from graph_memory.store import Draft, Journal, Rows, copies
+from graph_memory.store.connection import CHECKPOINT
 from graph_memory.store.messages import SENT_AGAIN, Backlog
 
 from ..makers import T0, claim_all, entity, fact, group, message, name, private, undo, user
@@ -43,6 +47,48 @@ async def test_what_was_acknowledged_is_there_after_reopening(tmp_path: Path):
     reopened = await Journal.open(path)
     assert [m.text for m in await reopened.pending(HERE.id)] == ["我叫张三", "喜欢爬山😀"]
     await reopened.close()
+
+
+async def test_nobody_waits_for_a_disk_that_takes_its_time(tmp_path: Path, monkeypatch):
+    synced, moves = [], threading.Event()
+    journal = await Journal.open(tmp_path / "journal.sqlite3")
+
+    def sync(file: int) -> None:
+        moves.wait(10)
+        synced.append(os.readlink(f"/proc/self/fd/{file}").rpartition("/")[2])
+
+    monkeypatch.setattr(os, "fsync", sync)
+    await asyncio.wait_for(say(journal, "我叫张三"), 5)
+    assert [m.text for m in await journal.pending(HERE.id)] == ["我叫张三"]
+    assert not synced
+    moves.set()
+    await say(journal, "喜欢爬山")  # after what was said before is on disk
+    assert synced[0] == "journal.sqlite3-wal"
+    await journal.close()
+
+
+async def test_a_disk_that_keeps_nothing_is_noticed(journal: Journal, monkeypatch, caplog):
+    def fail(_file: int) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", fail)
+        await say(journal, "一")
+        await journal.look(lambda _db: None)
+        async with asyncio.timeout(5):
+            while not journal.storage.kind:
+                await asyncio.sleep(0.01)
+    assert journal.storage.kind == "broken"
+    assert "nothing is stored" in caplog.text
+    await say(journal, "二")
+    assert not journal.storage.kind
+
+
+async def test_the_log_stays_short_and_what_is_in_it_is_moved_to_the_file(journal: Journal):
+    log = journal.path.with_name(f"{journal.path.name}-wal")
+    for n in range(5):
+        await journal.commit(put(*(Entity(f"e:{n}-{k}") for k in range(CHECKPOINT))))
+    assert journal.path.stat().st_size > log.stat().st_size
 
 
 async def test_a_message_sent_twice_by_the_platform_is_stored_once(journal: Journal):
