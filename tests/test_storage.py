@@ -178,6 +178,15 @@ async def test_a_disk_that_answered_late_is_not_stuck(journal, monkeypatch):
     assert journal.storage.kind == ""
 
 
+async def test_what_is_said_in_a_flood_is_all_stored(journal: Journal, monkeypatch):
+    monkeypatch.setattr("graph_memory.store.journal.PATIENCE", 0.1)
+    monkeypatch.setattr(journal._watch, "check", lambda _db: time.sleep(0.005))
+    told = [message(HOME, ZHANG, f"第{n}句") for n in range(60)]
+    await asyncio.gather(*(journal.append(each, HOME) for each in told))
+    assert {m.text for m in await journal.newest_messages(99)} == {each.text for each in told}
+    assert journal.storage.kind == ""
+
+
 async def long_work(journal: Journal, work: Callable[..., object]) -> None:
     with journal.long_work():
         await journal.alter(work)

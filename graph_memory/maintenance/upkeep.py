@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeVar
 
+from ..allocator import trim_heap
 from ..context import Context, Part
 from ..dates import midnight
 from ..deletion import message_retention
@@ -167,6 +168,7 @@ class Upkeep(Part):
             thinned = await message_retention.thin(self._journal, now - days * DAY, self._quiet)
         await message_retention.prune(self._journal, self._embedding(), now, self._quiet)
         await self._journal.set_note(_LAST_RUN, str(self._now()))
+        await asyncio.to_thread(trim_heap)  # what a day of messages left behind
         self.last = Report(archived, deleted, orphaned, records, thinned)
         if self.last != Report(0, 0):
             logger.info(

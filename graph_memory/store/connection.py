@@ -266,8 +266,9 @@ class Worker:
         """Run ``work`` in the thread.
 
         Args:
-            patience: Seconds after which the caller goes on without a result. Work that has
-                begun by then may still succeed; while it is stuck, others fail at once.
+            patience: Seconds in which nothing moves, after which the caller goes on without a
+                result. Work that has begun by then may still succeed; while it is stuck, others
+                fail at once. Much that waits is no reason: all of it is written in its turn.
 
         Raises:
             ClosedError: The worker was stopped.
@@ -280,22 +281,34 @@ class Worker:
         if self._waiting >= MAX_WAITING or (is_stuck and patience is not None):
             raise self._slow("the disk does not keep up")
         self._waiting += 1
+        loop = asyncio.get_running_loop()
+        result = loop.run_in_executor(self._thread, self._guarded, database, work)
         try:
-            loop = asyncio.get_running_loop()
-            async with asyncio.timeout(patience):
-                return await loop.run_in_executor(self._thread, self._guarded, database, work)
-        except TimeoutError:
-            self._late = self._pieces
-            raise self._slow(f"the disk did not answer within {patience:g} s") from None
+            while not result.done():
+                before = self._pieces
+                await asyncio.wait([result], timeout=patience)
+                if self._is_busy and self._pieces == before and not result.done():
+                    self._late = self._pieces
+                    raise self._slow(f"the disk did not answer within {patience:g} s")
+            return result.result()
         finally:
+            result.cancel()
             self._waiting -= 1
 
-    def _guarded(self, db: sqlite3.Connection, work: Callable[[sqlite3.Connection], T]) -> T:
+    @contextmanager
+    def _working(self) -> Iterator[None]:
         self._pieces += 1
         self._is_busy = True
+        try:
+            yield
+        finally:
+            self._is_busy = False
+
+    def _guarded(self, db: sqlite3.Connection, work: Callable[[sqlite3.Connection], T]) -> T:
         before = db.total_changes
         try:
-            result = work(db)
+            with self._working():
+                result = work(db)
         except JournalError as error:
             self._storage.failed(error)
             raise
@@ -304,8 +317,6 @@ class Worker:
             if self._writes or failed.kind == "damaged":
                 self._storage.failed(failed)
             raise failed from error
-        finally:
-            self._is_busy = False
         if db.total_changes != before:
             if self._storage.kind:
                 self._storage.worked()
@@ -320,7 +331,7 @@ class Worker:
         if self._db is None:
             return  # closing does it
         try:
-            with failing("the journal could not be synced"):
+            with self._working(), failing("the journal could not be synced"):
                 with log.open("rb+") as file:
                     os.fsync(file.fileno())
                 if db.total_changes - self._moved > CHECKPOINT:
