@@ -116,7 +116,7 @@ _CUES = {
 _FORMER = re.compile(
     r"以前|之前|从前|原来|原先|原本|本来|曾(?:经|在|是|有|去)|当初|当时|那时|最(?:早|初|开始)|一开始|过去|上一[个份家任]|前任"
     r"|\b(?:before|formerly|previous(?:ly)?|used? to|original(?:ly)?|at first|first|back then|ex"
-    r"|last (?:job|place|flat|home|boss)|(?<!how )old)\b",
+    r"|(?:did|was|were|had)\b.*\b(?:un)?till?|last (?:job|place|flat|home|boss)|(?<!how )old)\b",
     re.IGNORECASE,
 )
 """Asks how it was."""

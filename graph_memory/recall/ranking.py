@@ -402,6 +402,7 @@ class _Ranker:
         bearing = self.bearing.get(number)
         own = self.question.asker.accounts if self.is_own else None
         documents, numbers = self.index.documents, self.visible.numbers[order].tolist()
+        former, heirs = self.question.parts[number].former, {new.id for new in replaced.values()}
         for place, (position, at) in enumerate(zip(order, numbers, strict=True)):
             document = documents[at]
             newer = replaced.get(position)
@@ -417,10 +418,10 @@ class _Ranker:
                 factor -= MINOR * (1 - told)
                 if self.brief:
                     evidence[place] = evidence[place] * factor if told else BARRED
-            if not self.question.parts[number].former:
-                factor *= 1.0 if newer is None else 1 - MINOR
-                if self.brief and _is_history(document.source, self.context.now):
-                    evidence[place] = BARRED
+            if document.source.id in heirs if former else newer is not None:
+                factor *= 1 - MINOR
+            if not former and self.brief and _is_history(document.source, self.context.now):
+                evidence[place] = BARRED
             score = float(relevance[position]) * factor
             found.append(
                 Candidate(
