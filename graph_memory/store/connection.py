@@ -281,8 +281,8 @@ class Worker:
         if self._waiting >= MAX_WAITING or (is_stuck and patience is not None):
             raise self._slow("the disk does not keep up")
         self._waiting += 1
-        loop = asyncio.get_running_loop()
-        result = loop.run_in_executor(self._thread, self._guarded, database, work)
+        piece = self._thread.submit(self._guarded, database, work)
+        result = asyncio.wrap_future(piece)
         try:
             while not result.done():
                 before = self._pieces
@@ -292,23 +292,16 @@ class Worker:
                     raise self._slow(f"the disk did not answer within {patience:g} s")
             return result.result()
         finally:
+            piece.cancel()  # if it has not begun
             result.cancel()
             self._waiting -= 1
 
-    @contextmanager
-    def _working(self) -> Iterator[None]:
+    def _guarded(self, db: sqlite3.Connection, work: Callable[[sqlite3.Connection], T]) -> T:
         self._pieces += 1
         self._is_busy = True
-        try:
-            yield
-        finally:
-            self._is_busy = False
-
-    def _guarded(self, db: sqlite3.Connection, work: Callable[[sqlite3.Connection], T]) -> T:
         before = db.total_changes
         try:
-            with self._working():
-                result = work(db)
+            result = work(db)
         except JournalError as error:
             self._storage.failed(error)
             raise
@@ -317,6 +310,8 @@ class Worker:
             if self._writes or failed.kind == "damaged":
                 self._storage.failed(failed)
             raise failed from error
+        finally:
+            self._is_busy = False
         if db.total_changes != before:
             if self._storage.kind:
                 self._storage.worked()
@@ -327,19 +322,22 @@ class Worker:
 
     def _sync(self, db: sqlite3.Connection, log: Path) -> None:
         """Bring what was committed to the disk, from the log to the file now and then."""
-        self._is_unsynced = False
-        if self._db is None:
-            return  # closing does it
+        self._pieces += 1
+        self._is_busy, self._is_unsynced = True, False
         try:
-            with self._working(), failing("the journal could not be synced"):
-                with log.open("rb+") as file:
-                    os.fsync(file.fileno())
-                if db.total_changes - self._moved > CHECKPOINT:
-                    self._moved = db.total_changes
-                    db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
-        except JournalError as error:
-            error.kind = error.kind or "broken"
-            self._storage.failed(error)
+            if self._db is None:
+                return  # closing does it
+            with log.open("rb+") as file:
+                os.fsync(file.fileno())
+            if db.total_changes - self._moved > CHECKPOINT:
+                self._moved = db.total_changes
+                db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+        except (OSError, sqlite3.Error) as error:
+            self._storage.failed(
+                JournalError(f"the journal could not be synced: {error}", "broken")
+            )
+        finally:
+            self._is_busy = False
 
     def _slow(self, what: str) -> JournalError:
         error = JournalError(what, "slow")

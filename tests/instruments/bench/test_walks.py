@@ -2,7 +2,7 @@
 
 from .walks import measure_walks, size
 
-MOST = {"overheard": (95, 27), "whole message": (384, 47), "question": (243, 34)}
+MOST = {"overheard": (96, 27), "whole message": (385, 47), "question": (243, 34)}
 """Functions and modules; who shortens a walk lowers them. What runs beside one makes it one or two
 longer in some runs."""
 
