@@ -237,16 +237,13 @@ class Worker:
     """Runs work on its connection, in its thread, one piece after the other.
 
     Args:
-        log: Write-ahead log of the file it writes, if that is to be synced here: between pieces,
-            so that nobody waits for a disk that takes its time, as cards and shared disks do.
+        writes: The file it writes, if it does (:func:`open_to_write`). That is synced between
+            pieces, so that nobody waits for a disk that takes its time, as cards do.
     """
 
-    def __init__(
-        self, name: str, storage: Storage, *, writes: bool, log: Path | None = None
-    ) -> None:
+    def __init__(self, name: str, storage: Storage, *, writes: Path | None = None) -> None:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=name)
         self._writes = writes
-        self._log = log
         self._is_unsynced = False
         self._moved = 0
         self._storage = storage
@@ -315,27 +312,27 @@ class Worker:
         if db.total_changes != before:
             if self._storage.kind:
                 self._storage.worked()
-            if self._log and not self._is_unsynced:
+            if self._writes and not self._is_unsynced:
                 self._is_unsynced = True
-                self._thread.submit(self._sync, db, self._log)
+                self._thread.submit(self._sync, db, self._writes)
         return result
 
-    def _sync(self, db: sqlite3.Connection, log: Path) -> None:
+    def _sync(self, db: sqlite3.Connection, path: Path) -> None:
         """Bring what was committed to the disk, from the log to the file now and then."""
         self._pieces += 1
         self._is_busy, self._is_unsynced = True, False
         try:
             if self._db is None:
                 return  # closing does it
-            with log.open("rb+") as file:
+            with path.with_name(f"{path.name}-wal").open("rb+") as file:
                 os.fsync(file.fileno())
             if db.total_changes - self._moved > CHECKPOINT:
                 self._moved = db.total_changes
                 db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
-        except (OSError, sqlite3.Error) as error:
-            self._storage.failed(
-                JournalError(f"the journal could not be synced: {error}", "broken")
-            )
+        except OSError as error:
+            self._storage.failed(JournalError(f"the journal is not synced: {error}", "broken"))
+        except sqlite3.Error as error:
+            self._storage.failed(failure("the journal is not synced", error))
         finally:
             self._is_busy = False
 

@@ -98,9 +98,8 @@ class Journal:
         self.works = LongWork(now)
         self.storage = Storage()
         self._watch = Watch(path)
-        log = path.with_name(f"{path.name}-wal")
-        self._writer = Worker("gm-journal", self.storage, writes=True, log=log)
-        self._reader = Worker("gm-journal-reader", self.storage, writes=False)
+        self._writer = Worker("gm-journal", self.storage, writes=path)
+        self._reader = Worker("gm-journal-reader", self.storage)
         self._loop = asyncio.get_running_loop()
         self._listeners: list[tuple[Callable[[Any], None], tuple[type, ...]]] = []
         self._events: list[Event] = []

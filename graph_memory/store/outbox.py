@@ -97,7 +97,7 @@ class Outbox:
 
     def __init__(self, path: Path, journal: Journal, now: Callable[[], float]) -> None:
         self._path, self._journal, self._now = path, journal, now
-        self._worker = Worker("gm-outbox", Storage(), writes=True)
+        self._worker = Worker("gm-outbox", Storage(), writes=path)
         self._asking: dict[int, asyncio.Future[Message]] = {}
         self._shown: set[int] = set()
         self._events: deque[Erased | Elsewhere] = deque()
