@@ -49,12 +49,23 @@ _TALK = _list("天气 电影 堵车 午饭 快递 周末 睡觉 游戏 电费 �
 _MOODS = _list("真不错 有点烦 太贵了 笑死我了 说来话长 还行吧 好久没有了 又来了 没想到 累坏了")
 
 
+_KINDS = (
+    ("我现在住在{}", "{me}现在住在哪里", _CITIES, 210, 50),
+    ("我的工作是{}", "{me}的工作是什么", _JOBS, 270, 60),
+    ("我每周都去{}", "{me}每周都去做什么", _SPORTS, 160, 40),
+    ("我家的猫叫{}", "{me}家的猫叫什么", _PETS, 0, 110),
+    ("我生日是{}", "{me}的生日是哪天", _MONTHS, 0, 150),
+    ("我对{}过敏", "{me}对什么过敏", _FOODS, 0, 130),
+)
+"""What is said, what is asked, the values, and days until it changes and is said again."""
+
+
 @dataclass(slots=True)
 class Trait:
     """Something about a person that is said more than once.
 
     Attributes:
-        says, states, asks: What they say, what is learned, what is asked (``{}``: the value).
+        says, asks: What they say and what is asked (``{}``: the value).
         every: Days until it changes; 0 if it never does.
         again: Days until it is said again.
         since: Day on which the value was first said; -1 before.
@@ -62,9 +73,7 @@ class Trait:
 
     person: int
     session: Session
-    predicate: str
     says: str
-    states: str
     asks: str
     values: list[str]
     every: int
@@ -112,36 +121,19 @@ class Life:
         start: Midnight of the first day.
     """
 
-    def __init__(self, start: datetime, seed: int = 7) -> None:
+    def __init__(self, start: datetime) -> None:
         self.start = start
         self.once: list[Once] = []
         self.traits: list[Trait] = []
-        self._random = random.Random(seed)
+        self._random = random.Random(7)
         self.private = [session_of(PLATFORM, "", str(n), "mei") for n in range(len(NAMES))]
         self.groups = {name: session_of(PLATFORM, name, "", "mei", title=name) for name in GROUPS}
         family = self.groups["家里"]
         for person, home in enumerate(self.private):
-            kinds = (
-                ("lives_in", "我现在住在{}", "{name}住在{}", "{me}现在住在哪里", _CITIES, 210, 50),
-                (
-                    "works_as", "我的工作是{}", "{name}的工作是{}", "{me}的工作是什么", _JOBS, 270,
-                    60,
-                ),
-                (
-                    "habit", "我每周都去{}", "{name}每周都去{}", "{me}每周都去做什么", _SPORTS, 160,
-                    40,
-                ),
-                ("has_pet", "我家的猫叫{}", "{name}家的猫叫{}", "{me}家的猫叫什么", _PETS, 0, 110),
-                ("birthday", "我生日是{}", "{name}的生日是{}", "{me}的生日是哪天", _MONTHS, 0, 150),
-                ("allergic_to", "我对{}过敏", "{name}对{}过敏", "{me}对什么过敏", _FOODS, 0, 130),
-            )  # fmt: skip
-            for at, (predicate, says, states, asks, values, every, again) in enumerate(kinds):
+            for at, (says, asks, values, every, again) in enumerate(_KINDS):
                 session = family if at % 3 == 2 else home
-                name = NAMES[person]
-                trait = Trait(
-                    person, session, predicate, says, states.replace("{name}", name),
-                    asks.replace("{me}", name if session is family else "我"), values, every, again,
-                )  # fmt: skip
+                asks = asks.replace("{me}", NAMES[person] if session is family else "我")
+                trait = Trait(person, session, says, asks, values, every, again)
                 trait.value = values[person % len(values)]
                 trait.next_said = self._random.randrange(1, 25)
                 trait.next_change = self._around(every) if every else 1 << 30

@@ -2,12 +2,10 @@
 
 import asyncio
 import gc
-import itertools
 import sys
 import time
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager, suppress
-from dataclasses import replace
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from itertools import batched
 from pathlib import Path
 from typing import Any
@@ -15,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from graph_memory.embedding import CachedEmbedder, cache
-from graph_memory.model import Fact, Message, Session, Status, asker_of
+from graph_memory.model import Fact, Session, asker_of
 from graph_memory.recall import Recaller
 from graph_memory.settings import Settings
 from graph_memory.store import Draft, Journal
@@ -34,8 +32,6 @@ WARM_UP = 20
 """Questions asked before anything is measured."""
 DEADLINE = 10_000
 """Milliseconds that a question may take."""
-STEP = 0.02
-"""Seconds between two writes of a busy memory."""
 
 Figures = dict[str, Any]
 
@@ -46,8 +42,9 @@ def say(text: str) -> None:
 
 
 def fill(path: Path, items: int, width: int) -> Figures:
-    """Write a memory of ``items`` into a new journal, followed by recall as it grows."""
-    return asyncio.run(_fill(path, items, width))
+    """Write a memory of ``items`` into a new journal, with its vectors."""
+    asyncio.run(_fill(path, items, width))
+    return {}
 
 
 def ask(path: Path, items: int, width: int, questions: int) -> Figures:
@@ -55,23 +52,24 @@ def ask(path: Path, items: int, width: int, questions: int) -> Figures:
     return asyncio.run(_ask(path, items, width, questions))
 
 
-async def _fill(path: Path, items: int, width: int) -> Figures:
+async def _fill(path: Path, items: int, width: int) -> None:
     work = Workload(items)
     journal = await Journal.open(path)
     embedder = CachedEmbedder(RandomEmbedder(width), journal)
     async with _recaller(journal, ALL) as recaller:
         recaller.follow()
-        started = time.perf_counter()
-        stored = [await journal.append(m, s) for s, m in work.messages()]
-        for some in batched(work.facts(stored), 100):
-            await journal.commit(lambda _, some=some: Draft("bench", "learned", [*some]))
-        await recaller.settle()
-        rate = items / (time.perf_counter() - started)
+        await write(journal, work)
         recaller.use(embedder)
         await recaller.settle()
     await embedder.close()
     await journal.close()
-    return {"apply_per_s": rate}
+
+
+async def write(journal: Journal, work: Workload) -> None:
+    """Write everything that a workload has."""
+    stored = [await journal.append(m, s) for s, m in work.messages()]
+    for some in batched(work.facts(stored), 1_000):
+        await journal.commit(lambda _, some=some: Draft("bench", "learned", [*some]))
 
 
 async def _ask(path: Path, items: int, width: int, questions: int) -> Figures:
@@ -91,16 +89,13 @@ async def _ask(path: Path, items: int, width: int, questions: int) -> Figures:
         await everything.settle()
         found["ready"] = {"lexical_s": lexical - started, "dense_s": time.perf_counter() - lexical}
         gc.collect()
-        memory = resident_mb() - empty
-        found |= {"memory_mb": memory, "memory_mb_per_10000": memory / items * 10_000}
+        found["memory_mb"] = resident_mb() - empty
         texts = await _texts(journal)
         plain = Plain(texts, np.stack([embedder_vector(width, text) for text in texts]))
         async with _recaller(journal, ONE_IN_50) as scoped:
             scoped.use(embedder)
             await scoped.settle()
             found |= await _compare(everything, scoped, plain, asked, width)
-        everything.follow()
-        found["busy"] = await _while_busy(journal, everything, asked)
     await embedder.close()
     await journal.close()
     return found
@@ -149,38 +144,7 @@ async def _compare(
         started = time.perf_counter()
         plain.rank(text, vector)
         times["rrf"].append((time.perf_counter() - started) * 1000)
-    rrf = {f"rrf_{key}": value for key, value in _spread(times.pop("rrf")).items()}
-    return {
-        name: {**(own := _spread(taken)), **rrf, "ratio": own["p95_ms"] / rrf["rrf_p95_ms"]}
-        for name, taken in times.items()
-    }
-
-
-async def _while_busy(
-    journal: Journal, recaller: Recaller, asked: Sequence[tuple[Session, str]]
-) -> Figures:
-    """Asked while messages come in, facts are learned and others archived."""
-    writing = asyncio.create_task(_write(journal, itertools.cycle(asked)))
-    try:
-        taken = [await _remind(recaller, session, text) for session, text in asked]
-    finally:
-        writing.cancel()
-        with suppress(asyncio.CancelledError):
-            await writing
-    return _spread(taken)
-
-
-async def _write(journal: Journal, said: Iterator[tuple[Session, str]]) -> None:
-    facts: list[Fact] = await journal.read(lambda rows: list(rows.scan(Fact)))
-    for number in itertools.count():
-        session, text = next(said)
-        at = BEGINNING + 9e6 + number
-        await journal.append(Message(0, session.id, session.owner, "我", text, at), session)
-        if number % 5 == 0:
-            faded = [replace(facts.pop(), status=Status.ARCHIVED.value) for _ in facts[:20]]
-            rows = [*faded, *[replace(f, id=f"{f.id}{number}", status="active") for f in faded]]
-            await journal.commit(lambda _, rows=rows: Draft("bench", "learned", rows))
-        await asyncio.sleep(STEP)
+    return {name: spread(taken[WARM_UP:]) for name, taken in times.items()}
 
 
 async def _remind(recaller: Recaller, session: Session, text: str) -> float:
@@ -189,9 +153,12 @@ async def _remind(recaller: Recaller, session: Session, text: str) -> float:
     return timing["total"] - timing["embedding"] if timing else float(DEADLINE)
 
 
-def _spread(taken: Sequence[float]) -> dict[str, float]:
-    shares = {"p50_ms": 0.5, "p95_ms": 0.95, "p99_ms": 0.99}
-    return {name: percentile([*taken[WARM_UP:]], share) for name, share in shares.items()}
+def spread(taken: Sequence[float]) -> Figures:
+    """How long most questions took, and the slowest."""
+    return {
+        f"{name}_ms": percentile(taken, share)
+        for name, share in (("p50", 0.5), ("p95", 0.95), ("max", 1.0))
+    }
 
 
 @asynccontextmanager

@@ -5,18 +5,15 @@ import asyncio
 import os
 import tempfile
 import time
-from collections.abc import Sequence
 from datetime import UTC
-from itertools import batched, cycle
+from itertools import cycle
 from pathlib import Path
 
-from graph_memory.model import Fact, Session, asker_of
+from graph_memory.model import Session, asker_of
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
-from graph_memory.store import Draft
-from tests.instruments.eval.metrics import percentile
 
-from .measure import WARM_UP, Figures, say
+from .measure import WARM_UP, Figures, say, spread, write
 from .workload import BEGINNING, Workload
 
 PAUSE = 0.1
@@ -35,7 +32,8 @@ async def _measure(directory: Path, facts: int, questions: int) -> Figures:
     memory = await MemoryService.open(directory, settings, zone=UTC, now=lambda: BEGINNING + 1e7)
     try:
         say(f"  filling {facts} facts")
-        await _fill(memory, work)
+        await write(memory.journal, work)
+        await memory.settle()
         asked = work.questions(questions + WARM_UP)
         alone = [await _remind(memory, *question) for question in asked]
         say("  building the graph anew")
@@ -55,25 +53,11 @@ async def _measure(directory: Path, facts: int, questions: int) -> Figures:
         "facts": facts,
         "load": round(os.getloadavg()[0], 1),
         "rebuild_s": round(seconds, 2),
-        "recall_ms": {"alone": _spread(alone[WARM_UP:]), "rebuilding": _spread(during)},
+        "recall": {"alone": spread(alone[WARM_UP:]), "rebuilding": spread(during)},
     }
-
-
-async def _fill(memory: MemoryService, work: Workload) -> None:
-    stored = [await memory.journal.append(m, s) for s, m in work.messages()]
-    facts: list[Fact] = list(work.facts(stored))
-    for some in batched(facts, 1_000):
-        await memory.journal.commit(lambda _, some=some: Draft("bench", "learned", [*some]))
-    await memory.settle()
 
 
 async def _remind(memory: MemoryService, session: Session, text: str) -> float:
     started = time.perf_counter()
     await memory.recall.remind(asker_of(session, session.owner), text)
     return (time.perf_counter() - started) * 1000
-
-
-def _spread(taken: Sequence[float]) -> Figures:
-    shares = {"p50": 0.5, "p95": 0.95, "max": 1.0}
-    found = {name: round(percentile(list(taken), share), 1) for name, share in shares.items()}
-    return {"questions": len(taken), **found}

@@ -11,6 +11,8 @@ from .plot import Panel, draw
 from .years import COMPARED, DAYS, LATELY, LONG_AGO, live
 
 BLAS_THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
+"""Recall uses one in any case. Plain RRF is faster on few cores with one, and with more its
+idle threads would be in the way of whatever is measured next."""
 PLOT = Path("docs/images/two-years.svg")
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from graph_memory.inference.ports import Vectors
-from graph_memory.model import Fact, Message, Session, session_of, stable_id, user_id
+from graph_memory.model import Fact, Message, Session, session_of, stable_id
 from graph_memory.retention import initial_half_life
 from tests.scripted import HashEmbedder
 
@@ -92,8 +92,3 @@ class Workload:
         """Who asks what."""
         chosen = self._random.choices(self.sessions, k=count)
         return [(session, f"{self.sentence(4)}?") for session in chosen]
-
-
-def owner(number: int) -> str:
-    """User id of one of the users."""
-    return user_id(PLATFORM, str(number))

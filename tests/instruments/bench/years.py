@@ -22,7 +22,7 @@ from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 from tests.instruments.eval.metrics import percentile
 from tests.instruments.eval.trial import resident_mb
-from tests.makers import PromptUpkeep
+from tests.makers import Clock, PromptUpkeep
 
 from .life import NAMES, PLATFORM, Bigrams, Life, Line, Rules, midnight
 from .measure import Figures, say
@@ -39,16 +39,6 @@ SCENARIOS: dict[str, dict[str, float]] = {
     "messages for 180 days": {"time_decay_rate": 1.0, "keep_messages_days": 180},
 }
 COMPARED = ("forgetting", "never forgetting")
-
-
-@dataclass(slots=True)
-class Clock:
-    """The time of the simulation."""
-
-    at: float
-
-    def __call__(self) -> float:
-        return self.at
 
 
 @dataclass(slots=True)
@@ -75,7 +65,7 @@ class Simulation:
             for talk in self.life.day(day):
                 await self._chat(talk)
             tonight = self.life.start + timedelta(days=day + 1, hours=4)
-            self.clock.at = tonight.timestamp()
+            self.clock.now = tonight.timestamp()
             began = time.perf_counter()
             await self.upkeep.run()
             self.nights.append(time.perf_counter() - began)
@@ -93,7 +83,7 @@ class Simulation:
     async def _chat(self, talk: Sequence[Line]) -> None:
         learning = self.service.learning
         for line in talk:
-            self.clock.at = line.at
+            self.clock.now = line.at
             if line.sender == BOT:
                 await learning.reply(line.session, line.text)
             else:
@@ -124,7 +114,7 @@ class Simulation:
             "month": f"{tonight - timedelta(days=1):%Y-%m}", "messages": counts["messages"],
             "live": status.count(Status.ACTIVE.value),
             "archived": status.count(Status.ARCHIVED.value), "episodes": levels.pop("episode", 0),
-            "records": sum(levels.values()), "changes": counts["changes"],
+            "records": sum(levels.values()),
             "journal_mb": _size(service.directory, "journal.sqlite3*"),
             "graph_mb": _size(service.directory, "graph/**/*"), "resident_mb": resident,
             "documents": service.recall.items, "p50_ms": percentile(taken, 0.5),
