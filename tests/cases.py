@@ -1,10 +1,13 @@
 """Cases that are written as text, for the tests that play them."""
 
+import inspect
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 
 def cases(path: Path) -> dict[str, list[str]]:
@@ -47,3 +50,11 @@ def rows(module: str, name: str) -> list[Any]:
     text = Path(module).with_suffix(".jsonl").read_text("utf-8")
     table = text.partition(f"# {name}\n")[2].partition("\n\n")[0]
     return [json.loads(line) for line in table.splitlines()]
+
+
+def tabled(test: Callable[..., Any]) -> Any:
+    """Run a test with each row of the table of its name, whose values are its last parameters."""
+    table = rows(test.__code__.co_filename, test.__name__)
+    width = len(table[0]) if isinstance(table[0], list) else 1
+    names = [*inspect.signature(test).parameters][-width:]
+    return pytest.mark.parametrize(",".join(names), table)(test)

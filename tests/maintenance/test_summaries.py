@@ -99,9 +99,6 @@ def episode(
     return replace(made, **more)
 
 
-# ------------------------------------------------------------------ which are due
-
-
 async def test_a_day_is_condensed_once_it_is_over_and_only_if_there_is_something_to_condense(world):
     walk, cat, rain = (
         episode(0, 0, "张三去公园散步"),
@@ -238,9 +235,6 @@ def test_where_periods_begin_and_end(level: Level, day: date, first: date, after
     assert bounds(level, day) == (first, after)
 
 
-# ------------------------------------------------------------------ in whose words
-
-
 async def test_a_model_writes_within_the_limit_of_the_day(world):
     model = ScriptedModel(lambda _: "张三散步，猫生病了")
     await world.tell(episode(0, 0, "张三去公园散步"), episode(0, 1, "张三的猫生病了"))
@@ -331,9 +325,6 @@ async def test_without_any_summary_no_model_is_asked(world):
     assert await world.run(model) == 1
     assert [day.summary for day in await world.records()] == [""]
     assert model.calls == []
-
-
-# ------------------------------------------------------------------ when they go
 
 
 async def test_forgetting_takes_the_words_of_all_records_and_time_gives_others_back(world):

@@ -3,7 +3,7 @@
 import pytest
 
 from graph_memory.privacy.confidence import asks_to_keep, reaches_back
-from tests.cases import rows
+from tests.cases import rows, tabled
 
 ASKED = rows(__file__, "test_what_is_told_in_confidence")
 TALK = rows(__file__, "test_what_is_not")
@@ -24,21 +24,11 @@ def test_what_is_not(text: str) -> None:
     assert not asks_to_keep(text)
 
 
-@pytest.mark.parametrize(
-    "text", rows(__file__, "test_a_bare_request_means_what_was_said_before_it")
-)
+@tabled
 def test_a_bare_request_means_what_was_said_before_it(text: str) -> None:
     assert reaches_back(text)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "我下周要辞职，这件事别告诉别人", "我喜欢上李雷了，别告诉他", "我在看心理医生，要保密",
-        "Don't tell anyone, but I'm pregnant", "off the record, I'm quitting on Monday",
-        "今天天气不错",
-        "我不希望同事知道我在面试新公司",
-    ],
-)  # fmt: skip
+@tabled
 def test_who_says_what_is_to_be_kept_means_that(text: str) -> None:
     assert not reaches_back(text)

@@ -19,6 +19,7 @@ from graph_memory.privacy.scope import (
     view,
 )
 
+from ..cases import tabled
 from ..makers import LI, ZHANG, entity, fact, group, private, user
 
 KNOWS, REST = Layer.KNOWS, Layer.SESSION
@@ -49,16 +50,7 @@ def test_who_hears_what_was_said_where(session: Session, here: Session, shown: s
         assert rank(session, asker, layer) is (Rank.OWN if layer in shown else Rank.HIDDEN)
 
 
-@pytest.mark.parametrize(
-    ("said_to", "asked", "shown"),
-    [
-        ("998", "998", True),
-        ("998", "997", False),
-        ("998", "", False),
-        ("", "998", True),  # what was said while the chat was every bot's stays so
-        ("99", "998", False),
-    ],
-)
+@tabled
 def test_what_one_account_of_ours_has_for_itself_stays_with_it(said_to, asked, shown):
     session, here = private("zhang", bot=said_to), private("zhang", bot=asked)
     assert (rank(session, asker_of(here, ZHANG), KNOWS) is Rank.OWN) is shown

@@ -2,17 +2,18 @@
 
 A case begins with ``# name``; ``* `` and the values of ``$1``, ``$2`` … plays it with each such
 line, ``@ private 1`` goes on in another chat, ``~ 3`` lets three hours pass, ``% limit 8`` asks
-with an option. What is said, ``Z …``; what is known, ``+ subject|predicate|object|statement`` and
-``|field value`` for each other field; a name, ``name node text``. ``? …`` asks, ``?H …`` for
-somebody else; ``= `` and what comes of it, see :meth:`Story.check`.
+with an option, ``! key value`` sets one of the memory. What is said, ``Z …``; what is known,
+``+ subject|predicate|object|statement`` and ``|field value`` for each other field; a name,
+``name node text``; a summary of messages, ``episode 1 3 text``. ``? …`` asks, ``?H …`` for
+somebody else, ``find`` and ``search`` look words up, ``leaves Z`` a group; ``= `` and what comes
+of it, see :meth:`Story.check`.
 """
 
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from graph_memory.model import Fact, Session, asker_of
-from graph_memory.recall import Recall
+from graph_memory.model import Episode, Fact, Session, asker_of
 
 from ..cases import words
 from ..makers import T0, entity, fact, group, name, private, user
@@ -20,6 +21,7 @@ from .conftest import Memory
 
 PEOPLE = {"Z": ("10001", "张三"), "H": ("10002", "小红"), "X": ("?", "")}
 """Account and name of who speaks."""
+LISTS = ("exclude", "context", "records")
 SESSION = {"private": private, "group": group}
 
 
@@ -32,7 +34,7 @@ class Story:
         self.at = T0
         self.options: dict[str, Any] = {}
         self.facts: dict[str, Fact] = {}
-        self.found: Recall
+        self.found: Any
 
     async def play(self, lines: Iterable[str]) -> None:
         """Play a case and hold what is recalled against what is to be."""
@@ -50,7 +52,17 @@ class Story:
                     await self.memory.know(self.here)
                 case "%":
                     key, _, value = text.partition(" ")
-                    self.options[key] = int(value) if value.isdigit() else value
+                    given = [int(each) if each.isdigit() else each for each in words(value)]
+                    self.options[key] = given if key in LISTS else given[0]
+                case "!":
+                    key, _, value = text.partition(" ")
+                    await self.memory.open(**{key: value})
+                case "episode":
+                    first, last, summary = text.split(" ", 2)
+                    span = int(first), int(last), 1, summary
+                    await self.memory.know(
+                        Episode(f"ep:{first}", self.here.id, self.at, self.at, *span)
+                    )
                 case "+":
                     await self._know(*text.split("|"))
                 case "name":
@@ -60,6 +72,12 @@ class Story:
                     asker = user(PEOPLE[sign[1:]][0]) if sign[1:] else self.here.owner
                     asked = asker_of(self.here, asker or user("10001"))
                     self.found = await self.memory.ask(asked, text, **self.options)
+                case "find" | "search":
+                    asker, recaller = asker_of(self.here, self.here.owner), self.memory.recaller
+                    await recaller.settle()
+                    self.found = await getattr(recaller, sign)(asker, text)
+                case "leaves":
+                    await self.memory.journal.leave(self.here.circle, self._node(text), self.at)
                 case "=":
                     self.check(*text.partition(" ")[::2])
                 case _:
@@ -89,12 +107,12 @@ class Story:
         """Hold one line against what was found.
 
         ``items`` are parts of what is told, best first, ``any`` in whatever order, ``first`` of
-        the best, ``told`` and ``once`` of one of them, ``has`` and ``lacks`` of the block or not,
+        the best, ``told`` of one of them, ``has``, ``once`` and ``lacks`` of the block or not,
         ``order`` in this order, ``block -`` says that it is empty, ``nowhere`` what is not even in
         the trace, ``why`` for what reason something was left out, ``named`` who is meant.
         """
-        items = [item.text for item in self.found.items]
-        block, trace = self.found.block, self.found.trace
+        found = self.found
+        items = [item.text for item in found.items]
         match what:
             case "items" | "any":
                 wanted = words(text)
@@ -105,24 +123,27 @@ class Story:
                     assert [at for at, place in enumerate(places) if at not in place] == []
             case "first":
                 assert text in items[0]
-            case "told" | "once":
-                assert "\n".join(items).count(text) in ((1,) if what == "once" else range(1, 99))
+            case "told":
+                assert text in "\n".join(items)
+            case "once":
+                assert found.block.count(text) == 1
             case "has" | "lacks":
-                assert (text.replace("\\n", "\n") in block) is (what == "has"), block
+                assert (text.replace("\\n", "\n") in found.block) is (what == "has"), found.block
             case "order":
-                places = [block.index(part) for part in words(text)]
+                places = [found.block.index(part) for part in words(text)]
                 assert places == sorted(places)
             case "block":
-                assert block == ""
+                assert found.block == ""
             case "nowhere":
-                assert text not in repr(self.found)
+                assert text not in repr(found)
             case "why":
                 reason, _, part = text.partition(" ")
-                assert {each.dropped for each in trace.candidates if part == each.text} == {reason}
+                candidates = found.trace.candidates
+                assert {each.dropped for each in candidates if part == each.text} == {reason}
             case "named":
-                assert trace.named.keys() == {self._node(word) for word in words(text)}
+                assert found.trace.named.keys() == {self._node(word) for word in words(text)}
             case "meant" | "unmeant":
-                assert (self._node(text) in trace.named) is (what == "meant")
+                assert (self._node(text) in found.trace.named) is (what == "meant")
             case _:
                 raise AssertionError(f"what is {what}?")
 

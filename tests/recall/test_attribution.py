@@ -101,9 +101,6 @@ def memories(block: list[str], count: int) -> list[tuple[str, str, str]]:
     return found
 
 
-# ------------------------------------------------------------------- the table
-
-
 @pytest.mark.parametrize(("nick", "called"), NAMES)
 def test_what_a_name_becomes(nick: str, called: str) -> None:
     assert clean_name(nick) == called
@@ -128,9 +125,6 @@ def test_a_hostile_statement_is_its_speakers(text: str, learned: bool, words: Wo
     found = memories(rendered(said, words), 2)
     assert [who for who, _, _ in found if "路人甲" in who] == ["路人甲"]
     assert {notes for _, notes, _ in found} == {""}
-
-
-# -------------------------------------------------------------- who is who
 
 
 def test_what_people_say_of_themselves_is_theirs_by_name() -> None:
@@ -223,8 +217,6 @@ async def test_namesakes_are_told_apart_before_anything_is_learned(memory: Memor
     who = sorted(item.text.split("〔")[1].split("〕")[0] for item in found.items)
     assert who == ["陈大⽂(101)", "陈大文(6602)", "陳大文(777)"]
 
-
-# ------------------------------------------------------------------- anything
 
 OURS = ["对方", "机器人", "有人", "系统", "管理员", "user", "bot", "assistant", "somebody"]
 FOLDS = json.loads((Path(texts.__file__).parent / "lookalikes.json").read_text("utf-8"))

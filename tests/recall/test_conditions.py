@@ -9,7 +9,6 @@ import pytest
 
 from graph_memory.embedding import load
 from graph_memory.inference.ports import Embedder, Vectors
-from graph_memory.model import asker_of
 from graph_memory.recall.conditions import Topic, bears_on, includes_all, requested
 from graph_memory.recall.examples import EXAMPLES
 from graph_memory.text import content
@@ -147,19 +146,6 @@ async def test_conditions_come_up_where_they_matter(
     right, wrong = await shares(memory, asked(language))
     assert right >= 0.9
     assert wrong <= 0.05
-
-
-async def test_in_a_group_those_who_are_meant(memory: Memory) -> None:
-    await memory.open()
-    await memory.say(ROOM, MING, "你好")
-    mine = fact(ROOM, MING, entity("花生"), "小明对花生过敏", predicate="allergic_to")
-    hers = fact(ROOM, MEI, entity("海鲜"), "小美对海鲜过敏", predicate="allergic_to")
-    await memory.know(mine, hers)
-    asker = asker_of(ROOM, MING)
-    alone = await memory.ask(asker, "推荐点我下午吃的零食")
-    assert [item.id for item in alone.items] == [mine.id]
-    together = await memory.ask(asker, "我们晚上聚餐吃什么？")
-    assert {item.id for item in together.items} == {mine.id, hers.id}
 
 
 @pytest.mark.parametrize(

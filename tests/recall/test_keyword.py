@@ -1,10 +1,9 @@
 """A search shows what holds the words, what they fit best first, and what means the same."""
 
-import pytest
-
 from graph_memory.embedding import load
 from graph_memory.model import asker_of
 
+from ..cases import tabled
 from ..makers import T0, group, private, user
 from .conftest import Memory
 
@@ -18,26 +17,6 @@ async def find(memory: Memory, text: str, session=HOME) -> tuple[list[str], list
     return [item.text for item in found.items], [item.text for item in found.similar]
 
 
-@pytest.mark.parametrize(
-    ("number", "said"),
-    [("1", "四月1号去上海"), ("4940", "电话是15364754940"), ("8:30", "明早8:30出发")],
-)
-async def test_few_digits_are_a_whole_number(memory: Memory, number: str, said: str) -> None:
-    await memory.open()
-    for text in ("2021年搬来的", "体重100斤", "电话是13155008888", said):
-        await memory.say(HOME, MING, text)
-    holding, _ = await find(memory, number)
-    assert [line.endswith(said) for line in holding] == [True]
-
-
-async def test_a_short_word_is_no_part_of_another(memory: Memory) -> None:
-    await memory.open()
-    for text in ("the last one was watching it", "we went to Las Vegas", "a lassie", "two LASes"):
-        await memory.say(HOME, MING, text)
-    holding, _ = await find(memory, "las")
-    assert sorted(line[-9:] for line in holding) == ["Las Vegas", "two LASes"]
-
-
 async def test_what_was_said_beside_it_is_not_similar(memory: Memory) -> None:
     memory.embedder = await load("bundled")
     await memory.open()
@@ -48,13 +27,7 @@ async def test_what_was_said_beside_it_is_not_similar(memory: Memory) -> None:
     assert similar == []
 
 
-@pytest.mark.parametrize(
-    ("word", "said", "means"),
-    [
-        ("涨价", "听说球馆要涨价了", "阿弛说打一小时要从八十元涨到一百元"),
-        ("invited", "they invited us over", "we are to be guests at their wedding"),
-    ],
-)
+@tabled
 async def test_what_means_the_same_is(memory: Memory, word: str, said: str, means: str) -> None:
     memory.embedder = await load("bundled")
     await memory.open()

@@ -1,13 +1,13 @@
 """What each step of the ranking is for, on text of this project's own."""
 
 import numpy as np
-import pytest
 
 from graph_memory.model import GAP, Message, asker_of
 from graph_memory.recall import query, ranking, selection
 from graph_memory.recall.documents import Document, Documents
 from tests.makers import T0, entity, fact, group, private, user
 
+from ..cases import tabled
 from .conftest import Memory
 from .hashing import HashingEmbedder
 
@@ -126,17 +126,7 @@ async def test_of_thousands_that_fit_equally_well_the_newest_are_looked_at(memor
     assert looked_at == newest
 
 
-@pytest.mark.parametrize(
-    ("asked", "hit", "stray"),
-    [
-        ("修灯的师傅叫什么？", "修灯的师傅叫阿邦", "阿邦什么都爱吃辣"),
-        (
-            "What did the plumber charge for the sink upstairs?",
-            "The plumber did charge 80 for the sink, says Ines",
-            "Ines sleeps upstairs",
-        ),
-    ],
-)
+@tabled
 async def test_a_hit_that_says_nearly_all_does_not_lead_far(memory, monkeypatch, asked, hit, stray):
     async def score() -> float:
         found = await memory.ask(HOME, asked)

@@ -3,10 +3,8 @@
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-import pytest
-
 from graph_memory.model import Episode, Session, asker_of
-from tests.cases import rows
+from tests.cases import tabled
 from tests.makers import CHINA, entity, fact, group, private, user
 from tests.scripted import HashEmbedder
 
@@ -45,7 +43,7 @@ RECORDS = [
 ]
 
 
-@pytest.mark.parametrize(("question", "told"), rows(__file__, "test_a_question_about_a_time"))
+@tabled
 async def test_a_question_about_a_time(memory: Memory, question: str, told: list[str]):
     memory.now = NOW.timestamp()
     await memory.open(injection_token_budget=2000)

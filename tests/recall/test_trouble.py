@@ -65,9 +65,6 @@ async def test_a_broken_embedder_is_logged_once(memory, caplog):
     assert len([r for r in caplog.records if "words and names" in r.message]) == 1
 
 
-# --------------------------------------------------------------------- trouble
-
-
 async def test_a_failure_inside_is_an_empty_recall(memory, caplog, monkeypatch):
     recaller = await memory.open()
     await memory.say(HOME, ZHANG, "我对花生过敏")

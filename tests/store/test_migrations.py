@@ -9,6 +9,7 @@ import pytest
 from graph_memory.errors import DamagedError, JournalError
 from graph_memory.store import Journal, copies, schema
 
+from ..cases import tabled
 from ..makers import HOME, T0, ZHANG, message
 
 GOOD = ("0900_good", "CREATE TABLE later (x); INSERT INTO later VALUES ('a;b'); ")
@@ -57,13 +58,7 @@ async def test_updating_keeps_a_verified_copy_of_what_was_there(path: Path, monk
     assert copies.verify(saved).messages == 2
 
 
-@pytest.mark.parametrize(("note", "kept"), [
-    ('{"2026-09-21": {"learn": [2, 30, 4], "x": [1]}, "2026-09-22": {}}', [2, 30, 4]),
-    ('{"2026-09-21": {"learn": [2, 30, 4], "x": 3}, "2026-09-22": 4}', [2, 30, 4]),
-    ("[]", None),
-    ("3", None),
-    ("{", None),
-])  # fmt: skip
+@tabled
 async def test_what_models_cost_is_carried_over(path: Path, monkeypatch, note: str, kept: object):
     before = [name for name, _ in schema.MIGRATIONS].index("0015_spending")
     with monkeypatch.context() as earlier:

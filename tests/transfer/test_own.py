@@ -44,6 +44,7 @@ from graph_memory.transfer.deduplication import referred
 from tests.makers import T0, context, entity, fact, group, message, name, private, user
 from tests.recall.histories import History, histories
 
+from ..cases import tabled
 from .support import attend, brought, everything, exported, hear, importer, opened, put, write
 from .support import said as words
 
@@ -324,9 +325,6 @@ async def test_one_person(tmp_path: Path) -> None:
         assert await exported(two, user("1")) == hers
 
 
-# ------------------------------------------------------------------------ garbage
-
-
 async def refused(journal: Journal, path: Path, data: bytes) -> FormatError:
     before = await exported(journal)
     with pytest.raises(FormatError) as caught:
@@ -343,18 +341,7 @@ def changed(data: bytes, kind: str, **values: Any) -> bytes:
     return "".join(json.dumps(each) + "\n" for each in lines).encode()
 
 
-@pytest.mark.parametrize(("kind", "values", "field"), [
-    ("fact", {"importance": "hoch"}, "importance"), ("fact", {"importance": 1e300}, "importance"),
-    ("fact", {"evidence": [1, "2"]}, "evidence"), ("fact", {"evidence": [4]}, "evidence"),
-    ("fact", {"session": "nirgends"}, "session"), ("fact", {"colour": "rot"}, "colour"),
-    ("session", {"owner": user("7")}, "owner"), ("session", {"circle": "aiocqhttp"}, "circle"),
-    ("message", {"text": ""}, "text"), ("message", {"text": "\ud83d"}, "text"),
-    ("message", {"id": 0}, "id"), ("message", {"id": 2}, "id"), ("message", {"at": None}, "at"),
-    ("message", {"to": [["a"]]}, "to"), ("message", {"session": "nirgends"}, "session"),
-    ("message", {"batch": 9}, "batch"), ("presence", {"until": 0.0}, "until"),
-    ("header", {"version": 2}, "version"), ("header", {"format": "csv"}, "format"),
-    ("end", {"lines": 3}, "lines"),
-])  # fmt: skip
+@tabled
 async def test_garbage_changes_nothing_and_says_where(journal, tmp_path, kind, values, field):
     await filled(journal)
     data = changed(await exported(journal), kind, **values)
@@ -396,9 +383,6 @@ async def test_a_file_of_rows_only_in_halves_is_cut_off(journal: Journal, tmp_pa
     assert "cut off" in (await refused(journal, tmp_path / "x.jsonl", b"")).reason
     long = b'{"kind":"header","x":"' + b"a" * (1 << 20) + b'"}\n'
     assert "longer" in (await refused(journal, tmp_path / "x.jsonl", long)).reason
-
-
-# -------------------------------------------------------------------------- undo
 
 
 async def test_an_import_is_undone_in_one_go(tmp_path: Path) -> None:

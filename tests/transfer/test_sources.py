@@ -27,6 +27,7 @@ from graph_memory.transfer.sources.qq_chat_exporter import read_qq_chat
 from graph_memory.transfer.transfer_service import next_batch
 from tests.makers import T0, group, message, private, user
 
+from ..cases import tabled
 from .support import OPTIONS, brought, everything, exported, hear, importer, put
 
 DAY = 86_400.0
@@ -47,9 +48,6 @@ def database(path: Path, script: str, rows: dict[str, Iterable[tuple[Any, ...]]]
                 db.execute(f"INSERT INTO {table} VALUES ({marks})", row)
         db.commit()
     return path
-
-
-# -------------------------------------------------------------------------- chat
 
 
 async def test_chat_lines_land_where_they_were_said(journal: Journal, tmp_path: Path) -> None:
@@ -186,21 +184,7 @@ async def test_secrets_are_masked_in_what_is_shown_before(journal: Journal, tmp_
     assert [text for _, text in plan.examples] == ["密码是••••••"]
 
 
-@pytest.mark.parametrize(
-    ("line", "field"),
-    [
-        ({"time": "昨天", "sender": "1", "text": "a"}, "time"),
-        ({"time": T0, "text": "a"}, "sender"),
-        ({"time": T0, "sender": "1"}, "text"),
-        ({"time": T0, "sender": "1", "text": 5}, "text"),
-        ({"time": T0, "sender": "bot", "text": "a"}, "private"),
-        ({"time": T0, "sender": "1", "text": "a", "group": ["9"]}, "group"),
-        *(
-            ({"time": T0, "sender": "1", "text": "a", where: "a\ud800"}, where)
-            for where in ("sender", "text", "name", "group", "id")
-        ),
-    ],
-)
+@tabled
 async def test_a_wrong_chat_line(journal, tmp_path, line, field):
     good = {"time": T0, "sender": "1", "text": "你好 \U0001f600"}  # written as two halves
     path = put(tmp_path / "x.jsonl", "\n".join(map(json.dumps, (good, line))))
@@ -209,8 +193,6 @@ async def test_a_wrong_chat_line(journal, tmp_path, line, field):
     assert (caught.value.line, caught.value.field) == (2, field)
     assert await everything(journal) == []
 
-
-# ----------------------------------------------------------------------- AstrBot
 
 CONVERSATIONS = """
     CREATE TABLE conversations (
@@ -414,8 +396,6 @@ def test_times_never_run_backwards() -> None:
     assert [at for at, _ in times] == sorted(at for at, _ in times)
 
 
-# ------------------------------------------------------------------ LivingMemory
-
 LIVING = """
     CREATE TABLE documents (id INTEGER PRIMARY KEY, doc_id TEXT, text TEXT, metadata TEXT,
         created_at TEXT, updated_at TEXT);
@@ -473,9 +453,6 @@ async def test_another_database_is_none(journal: Journal, tmp_path: Path) -> Non
             await brought(journal, path, format=format)
 
 
-# ------------------------------------------------------------------- GraphMemory
-
-
 async def test_graphmemory_goes_where_the_owner_says(journal: Journal, tmp_path: Path) -> None:
     data = {
         "version": "0.4.0",
@@ -510,9 +487,6 @@ async def test_graphmemory_goes_where_the_owner_says(journal: Journal, tmp_path:
     with pytest.raises(FormatError) as caught:
         await brought(journal, wrong, options)
     assert caught.value.field == "relations[1].to"
-
-
-# ---------------------------------------------------------------- QQChatExporter
 
 
 def qq(number: int, uin: str, text: str, **more: Any) -> dict[str, Any]:
