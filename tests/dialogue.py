@@ -6,14 +6,14 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from graph_memory.companion import CoreFact, FollowUp, InnerState, Mood
+from graph_memory.companion import CoreFact, FollowUp, InnerState, Intent, Mood
 from graph_memory.model import Episode, Fact, Message, Turn
 from graph_memory.store import Draft
 
 from .cases import words
 from .commands import call
 from .makers import admin, entity, fact, group, holding, user
-from .scripted import NOTHING
+from .scripted import NOTHING, Voice
 from .world import CLUB, World, li, li_in_club, zhang, zhang_in_club, zhang_to_lan
 
 CALLERS = {
@@ -25,6 +25,7 @@ CALLERS = {
 KINDS = {
     "facts": (Fact, "statement"), "core": (CoreFact, "text"), "episodes": (Episode, "summary"),
     "inner": (InnerState, "other"), "moods": (Mood, "session"), "follow-ups": (FollowUp, "reason"),
+    "meant": (FollowUp, "status"),
 }  # fmt: skip
 
 
@@ -57,16 +58,19 @@ class Dialogue:
     them, or of the fact, ``{}`` of the first line. ``> `` is a line of what the model learns,
     or fields in JSON; ``learn`` lets it learn nothing. ``~ 3`` lets three hours pass,
     ``fact Z|predicate|object|statement`` writes a fact; ``retract``, ``pause``, ``forget-me`` and
-    ``upkeep`` is what others do.
+    ``upkeep`` is what others do. ``mean Z 180 …`` lets the model mean to come back to somebody
+    after so many seconds, ``due 200 …`` lets time pass, and the model say something if asked.
 
     ``= …`` is in what was answered last, ``! …`` is not, ``rows facts …`` are all of a kind,
     ``prompt …`` and ``no prompt …`` what the model was asked last, ``order a; b`` what comes
-    before what, ``lines 2 …`` how many lines have some words.
+    before what, ``lines 2 …`` how many lines have some words, ``said-first …`` what the bot said
+    unasked, ``asked 1`` how often a model was asked.
     """
 
     def __init__(self, world: World) -> None:
         self.world = world
         self.told = ""
+        self.voice = Voice()
 
     async def play(self, lines: Iterable[str]) -> None:
         """Play all lines."""
@@ -158,6 +162,16 @@ class Dialogue:
             case "forget-me":
                 await memory.forget_me.forget(CALLERS[text].user)
                 await memory.recall.settle()
+            case "mean":
+                who, seconds, reason = text.split(" ", 2)
+                caller, care = CALLERS[who], memory.companion.proactive
+                self.world.speak(self.voice)
+                await care.plan(caller.session, caller.user, Intent(float(seconds), reason))
+            case "due":
+                seconds, _, answers = text.replace("\\n", "\n").partition(" ")
+                self.world.model.script += words(answers)
+                self.world.later(float(seconds))
+                await memory.companion.proactive.settle()
             case "upkeep":
                 await memory.upkeep._step()
                 await memory.recall.settle()
@@ -185,6 +199,10 @@ class Dialogue:
                 kind, field = KINDS[name]
                 found = [getattr(row, field) for row in await self.world.rows(kind)]
                 assert sorted(found) == sorted(words(wanted))
+            case "said-first":
+                assert [told for _, told in self.voice.said] == words(text)
+            case "asked":
+                assert len(self.world.model.calls) == int(text)
             case "messages":
                 kept: list[Message] = await self.world.memory.journal.newest_messages(99)
                 assert [message.text for message in kept] == words(text)

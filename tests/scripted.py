@@ -1,8 +1,9 @@
-"""What may be scripted in a test: what a model answers, and vectors that need no model."""
+"""What may be scripted in a test: a model, a chat to speak in, vectors that need no model."""
 
 import asyncio
 import hashlib
 from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -10,6 +11,7 @@ import numpy as np
 
 from graph_memory.errors import ExtractionError
 from graph_memory.inference.ports import Answer, ToolSchema, Vectors
+from graph_memory.model import Session
 
 NOTHING: dict[str, Any] = {"worth": False}
 WIDTH = 64
@@ -74,6 +76,33 @@ class ScriptedModel:
         if isinstance(line, str):
             return Answer(line, None, *self.cost)
         return Answer("", line, *self.cost)
+
+
+@dataclass
+class Voice:
+    """A chat that remembers what was said in it.
+
+    Attributes:
+        works: Whether messages arrive.
+        personas: Prompts of the personas that are on.
+        meanwhile: Happens while somebody else's turn is waited for.
+    """
+
+    said: list[tuple[str, str]] = field(default_factory=list)
+    works: bool = True
+    personas: dict[str, str] = field(default_factory=lambda: {"mei": "你是小梅。"})
+    meanwhile: AbstractAsyncContextManager[None] | None = None
+
+    async def persona(self, session: Session) -> str | None:
+        return self.personas.get(session.persona)
+
+    def turn(self, session: Session) -> AbstractAsyncContextManager[None]:
+        return self.meanwhile or nullcontext()
+
+    async def say(self, session: Session, text: str) -> bool:
+        if self.works:
+            self.said.append((session.id, text))
+        return self.works
 
 
 def said(subject: str, predicate: str, object: str, statement: str, *evidence: int, **more: Any):

@@ -32,7 +32,7 @@ from .makers import (  # noqa: F401 - who is in it
     zhang_in_club,
     zhang_to_lan,
 )
-from .scripted import ScriptedModel
+from .scripted import ScriptedModel, Voice
 
 DEFAULTS = Settings()
 SETTINGS = replace(DEFAULTS, companion=PARTS, recall_deadline=10_000)
@@ -96,6 +96,11 @@ class World:
             self.model.script.append(answer)
         await self.memory.learning.flush()
         await self.memory.recall.settle()
+
+    def speak(self, voice: Voice, model: ScriptedModel | None = None) -> None:
+        """Let the companion speak first, in the words of a model."""
+        learning = self.memory.learning
+        self.memory.companion.proactive.start(voice, model or self.model, learning)
 
     async def rows(self, cls: type[Row]) -> list[Any]:
         """All rows of a kind."""

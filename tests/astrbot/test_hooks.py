@@ -19,8 +19,7 @@ from graph_memory.model import BOT
 from graph_memory.companion import FollowUp
 
 from ..world import HOME, World, zhang
-from ..companion.test_proactive import Voice, start
-from ..scripted import ScriptedModel
+from ..scripted import Voice
 from .test_control import Event
 from graph_memory.model import Turn
 
@@ -38,7 +37,7 @@ async def said(world: World) -> list[str]:
 
 async def asked(world: World) -> Event:
     """张三 says something, and the model is asked."""
-    start(world, Voice(), ScriptedModel())
+    world.speak(Voice())
     message = await world.memory.learning.hear(
         Turn(HOME, zhang.user, zhang.name, "我今天感冒了", ref="7@1")
     )

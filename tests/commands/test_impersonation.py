@@ -101,6 +101,7 @@ async def test_a_correction_of_others_words_shows_both_and_who_said_which(servic
     both = [f"〔旁观者〕{TOLD}", "〔赵云飞〕赵云飞其实最恨榴莲"]
     for who in (real, witness):
         assert await reminded(service, who, "榴莲") == both
+    assert TOLD in await commands.companion.search(witness, "榴莲")
     mine = await commands.mine(real)
     assert all(line in mine for line in both)
     facts = await service.journal.read(lambda rows: rows.find(Fact))
@@ -112,16 +113,6 @@ async def test_a_correction_of_others_words_shows_both_and_who_said_which(servic
     assert f"〔旁观者〕{TOLD}" in mine
     assert "不讨厌" in mine
     assert "其实最恨" not in mine
-
-
-async def test_others_words_are_recalled_after_a_correction(service: MemoryService) -> None:
-    await hear(service, (real, "大家好"))
-    await hear(service, (witness, TOLD))
-    commands = Commands(service)
-    await commands.mine(real)
-    await commands.correct(real, "1 赵云飞其实最恨榴莲")
-    await service.settle()
-    assert TOLD in await commands.companion.search(witness, "榴莲")
 
 
 async def test_nothing_invisible_is_heard_or_makes_anybody_present(service: MemoryService) -> None:

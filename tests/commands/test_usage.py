@@ -77,6 +77,7 @@ ACTS: dict[str, tuple[Act, str]] = {
     "core pin 1 x": (lambda c: c.companion.core(ME, "pin 1 x"), "用法"),
     "inner history x": (lambda c: c.companion.inner(ME, "history x"), "用法"),
     "forget 1 2": (lambda c: c.forget(ME, "1 2"), "没有编号 1 2"),
+    "forget a number without end": (lambda c: c.forget(ME, "9" * 5_000), "没有编号"),
 }
 
 

@@ -13,9 +13,8 @@ from graph_memory.learning.prompt import TOOL
 from graph_memory.model import Turn
 from graph_memory.settings import Settings
 
-from ..scripted import answer
+from ..scripted import Voice, answer
 from ..world import HOME, ZHANG, living, zhang
-from .test_proactive import Voice
 
 ROOT = Path(__file__).parents[2] / "graph_memory"
 LOWER = ("deletion", "graph", "store", "learning", "library", "maintenance", "model", "recall")

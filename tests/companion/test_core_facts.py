@@ -8,6 +8,8 @@ import pytest
 
 from graph_memory.companion import CoreFact, CoreKind
 from graph_memory.companion.core_facts import MOST, CoreFacts
+from graph_memory.library import OWNER, Amendment
+from graph_memory.model import Fact
 from graph_memory.store import Draft, Rows
 
 from ..scripted import answer, said
@@ -48,19 +50,33 @@ async def test_remember_acts_at_once_in_a_private_chat(world: World) -> None:
     assert [row.text for row in await world.rows(CoreFact)] == ["张三对花生过敏"]
 
 
+async def test_a_message_that_is_forgotten_takes_its_core_fact(world: World) -> None:
+    await world.commands.remember(replace(zhang, text="我不吃香菜"))
+    await world.memory.settle()
+    (fact,) = await world.rows(CoreFact)
+    await world.memory.library.unsay(fact.evidence[0], zhang.asker, zhang.user)
+    assert await world.rows(CoreFact) == []
+
+
+async def test_core_facts_follow_what_the_owner_amends(world: World) -> None:
+    await world.commands.remember(replace(zhang, text="我的座位号是7排3座"))
+    await world.memory.settle()
+    (fact,) = await world.rows(Fact)
+    amended = await world.memory.library.amend(fact.id, Amendment("张三的座位号是9排1座"), OWNER)
+    assert "9排1座" in await world.commands.companion.core(zhang)
+    await world.memory.library.undo(amended.id, OWNER)
+    assert "7排3座" in await world.commands.companion.core(zhang)
+
+
 async def test_dropped_while_the_model_was_thinking_it_stays_dropped(world: World) -> None:
     await world.say(zhang, "我喜欢登山")
     await world.learn(core(claim("张三喜欢登山")))
     await world.say(zhang, "我常去华山")
-
-    async def drop() -> None:
-        await world.commands.companion.core(zhang, "drop 1")
-
     gate = world.model.gate = asyncio.Event()
     world.model.asked.clear()
     learning = asyncio.create_task(world.learn(core(claim("张三常去华山登山", replaces="C1"))))
     await world.model.asked.wait()
-    await drop()
+    await world.commands.companion.core(zhang, "drop 1")
     gate.set()
     await learning
     assert await world.rows(CoreFact) == []
@@ -79,11 +95,16 @@ async def shelved(world: World, work: Any) -> dict[int, CoreFact]:
     return await kept(world)
 
 
-async def test_what_was_of_use_longest_ago_makes_room(world: World) -> None:
+async def filled(world: World) -> dict[int, CoreFact]:
+    """As many as there may be."""
     for number in range(MOST):
         text = f"第{number}件事"
         await shelved(world, lambda s, t=text: s.add(t, CoreKind.FACT, 1.0, (1,)))
-    full = await kept(world)
+    return await kept(world)
+
+
+async def test_what_was_of_use_longest_ago_makes_room(world: World) -> None:
+    full = await filled(world)
     assert sorted(full) == list(range(1, MOST + 1))
     await shelved(world, lambda s: s.use(full[1].id))
     pinned = Draft("test", "core", put=[replace(full[2], pinned=True)])
@@ -95,10 +116,7 @@ async def test_what_was_of_use_longest_ago_makes_room(world: World) -> None:
 
 
 async def test_with_everything_pinned_nothing_is_added(world: World) -> None:
-    for number in range(MOST):
-        text = f"第{number}件事"
-        await shelved(world, lambda s, t=text: s.add(t, CoreKind.FACT, 1.0, (1,)))
-    pinned = [replace(row, pinned=True) for row in (await kept(world)).values()]
+    pinned = [replace(row, pinned=True) for row in (await filled(world)).values()]
     await world.memory.journal.commit(lambda _: Draft("test", "core", put=[*pinned]))
     after = await shelved(world, lambda s: s.add("新的事", CoreKind.FACT, 1.0, (2,)))
     assert "新的事" not in {row.text for row in after.values()}

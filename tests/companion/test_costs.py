@@ -24,9 +24,8 @@ from graph_memory.store import Journal
 from graph_memory.text import tokens
 
 from ..makers import T0, context
-from ..scripted import ScriptedModel
+from ..scripted import ScriptedModel, Voice
 from ..world import CHINA, HOME, ZHANG
-from .test_proactive import Voice
 
 LESSONS = (CoreFactExtension, MoodExtension, InnerStateExtension)
 HUNDRED = 100

@@ -151,16 +151,3 @@ async def test_records_of_the_owners_levels_are_not_opened(world: World) -> None
     assert len(await world.memory.companion.transcripts.recent(zhang.asker, HOME)) == 1
     with pytest.raises(Exception, match="there is no record"):
         await world.memory.companion.transcripts.open(zhang.asker, "d:1")
-
-
-async def test_a_secret_is_shown_to_nobody_but_its_speaker_who_looks_it_up(world: World) -> None:
-    await world.say(zhang, "家里无线网密码是 Kettle-1959!")
-    await world.learn(answer(summary="张三说了无线网密码 Kettle-1959!"))
-    world.later(DAY)
-    found, lead = await world.ask(zhang, "无线网密码是多少")
-    assert "无线网" in found.block
-    told = [found.block, lead, await world.commands.companion.records(zhang)]
-    told.append(await world.tools.use(zhang, "search_history", {"keyword": "无线网"}))
-    told.append(await world.tools.use(zhang, "open_record", {"id": ids(lead)[0], "page": ""}))
-    assert [each for each in told if "Kettle" in each] == []
-    assert "Kettle-1959" in await world.commands.companion.records(zhang, "2")
