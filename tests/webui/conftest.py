@@ -71,6 +71,20 @@ async def owner(app: FastAPI) -> AsyncIterator[httpx.AsyncClient]:
         yield browser
 
 
+@pytest_asyncio.fixture(loop_scope="package")
+async def own(tmp_path: Path) -> AsyncIterator[MemoryService]:
+    """A memory with the story in it that only this test changes."""
+    async with opened(tmp_path) as memory:
+        yield memory
+
+
+@pytest_asyncio.fixture(loop_scope="package")
+async def mine(own: MemoryService) -> AsyncIterator[httpx.AsyncClient]:
+    """A browser that has logged in to that memory."""
+    async with entered(application(own)) as browser:
+        yield browser
+
+
 def application(memory: MemoryService, key: str = KEY, **more: Any) -> FastAPI:
     """The application of a memory that a key opens; its streams end at once."""
     access = Access.open(memory.directory, key)

@@ -13,10 +13,11 @@ from fastapi import FastAPI
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from graph_memory.service import MemoryService
 from webui.dashboard import DashboardDoor
 from webui.guard import DASHBOARD
 
-from .conftest import application, opened
+from .conftest import application
 from .surface import surface
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
@@ -37,20 +38,19 @@ async def test_the_owner_sees_the_same_pages(app: FastAPI) -> None:
     assert (await door.ask({"path": "/api/v1/graph/map"}))["text"].startswith("{")
 
 
-async def test_a_form_needs_the_proof_of_the_page(tmp_path_factory: Any) -> None:
-    async with opened(tmp_path_factory.mktemp("own")) as memory:
-        door = DashboardDoor(application(memory))
-        page = (await door.ask({"path": "/data"}))["text"]
-        others = (await DashboardDoor(door.app).ask({"path": "/data"}))["text"]
-        for proof in ("", "00" * 64, token(others)):
-            refused = await door.ask({"path": "/data/backup", "form": f"csrf={proof}"})
-            assert refused["status"] == 403
-        assert await memory.backups.list() == []
-        done = await door.ask({"path": "/data/backup", "form": f"csrf={token(page)}"})
-        assert (done["status"], done["location"]) == (303, "/data")
-        assert len(await memory.backups.list()) == 1
-        said = await door.ask({"path": "/data", "flash": done["flash"]})
-        assert "已做好一份备份" in said["text"]
+async def test_a_form_needs_the_proof_of_the_page(own: MemoryService) -> None:
+    door = DashboardDoor(application(own))
+    page = (await door.ask({"path": "/data"}))["text"]
+    others = (await DashboardDoor(door.app).ask({"path": "/data"}))["text"]
+    for proof in ("", "00" * 64, token(others)):
+        refused = await door.ask({"path": "/data/backup", "form": f"csrf={proof}"})
+        assert refused["status"] == 403
+    assert await own.backups.list() == []
+    done = await door.ask({"path": "/data/backup", "form": f"csrf={token(page)}"})
+    assert (done["status"], done["location"]) == (303, "/data")
+    assert len(await own.backups.list()) == 1
+    said = await door.ask({"path": "/data", "flash": done["flash"]})
+    assert "已做好一份备份" in said["text"]
 
 
 async def pieces(*some: bytes) -> AsyncIterator[bytes]:
@@ -58,44 +58,41 @@ async def pieces(*some: bytes) -> AsyncIterator[bytes]:
         yield piece
 
 
-async def test_a_file_goes_in_with_the_proof_of_the_page(tmp_path_factory: Any) -> None:
-    async with opened(tmp_path_factory.mktemp("own")) as memory:
-        door = DashboardDoor(application(memory))
-        proof = token((await door.ask({"path": "/data"}))["text"])
-        for wrong in ("", "00" * 64, f"{proof}\r\nX-A: b"):
-            assert (await door.take("chat.jsonl", wrong, pieces(b"{}")))["status"] == 403
-        assert await memory.transfer.waiting() == []
-        done = await door.take("闲聊 ../chat.jsonl", proof, pieces(b"{}", b"\n", b"{}"))
-        assert done["status"] == 200
-        (file,) = await memory.transfer.waiting()
-        assert (file.name, file.read_bytes()) == (json.loads(done["text"])["name"], b"{}\n{}")
-        assert file.parent == memory.directory / "imports"
+async def test_a_file_goes_in_with_the_proof_of_the_page(own: MemoryService) -> None:
+    door = DashboardDoor(application(own))
+    proof = token((await door.ask({"path": "/data"}))["text"])
+    for wrong in ("", "00" * 64, f"{proof}\r\nX-A: b"):
+        assert (await door.take("chat.jsonl", wrong, pieces(b"{}")))["status"] == 403
+    assert await own.transfer.waiting() == []
+    done = await door.take("闲聊 ../chat.jsonl", proof, pieces(b"{}", b"\n", b"{}"))
+    assert done["status"] == 200
+    (file,) = await own.transfer.waiting()
+    assert (file.name, file.read_bytes()) == (json.loads(done["text"])["name"], b"{}\n{}")
+    assert file.parent == own.directory / "imports"
 
 
-async def test_a_file_comes_out_as_it_is(tmp_path_factory: Any) -> None:
-    async with opened(tmp_path_factory.mktemp("own")) as memory:
-        file = (await memory.transfer.export()).path
-        door = DashboardDoor(application(memory))
-        outside = httpx.ASGITransport(door.give(file.name))
-        async with httpx.AsyncClient(transport=outside, base_url="http://localhost") as dashboard:
-            sent = await dashboard.get("/anything")
-        assert sent.content == file.read_bytes()
-        assert file.name in sent.headers["content-disposition"]
-        for name in ("", "..", "../erased.json", "../../journal.sqlite3", "no.jsonl"):
-            transport = httpx.ASGITransport(door.give(name))
-            async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as other:
-                assert (await other.get("/")).status_code == 404
+async def test_a_file_comes_out_as_it_is(own: MemoryService) -> None:
+    file = (await own.transfer.export()).path
+    door = DashboardDoor(application(own))
+    outside = httpx.ASGITransport(door.give(file.name))
+    async with httpx.AsyncClient(transport=outside, base_url="http://localhost") as dashboard:
+        sent = await dashboard.get("/anything")
+    assert sent.content == file.read_bytes()
+    assert file.name in sent.headers["content-disposition"]
+    for name in ("", "..", "../erased.json", "../../journal.sqlite3", "no.jsonl"):
+        transport = httpx.ASGITransport(door.give(name))
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as other:
+            assert (await other.get("/")).status_code == 404
 
 
-async def test_no_stream_comes_this_way(tmp_path_factory: Any) -> None:
-    async with opened(tmp_path_factory.mktemp("own")) as memory:
-        door = DashboardDoor(application(memory))
-        for path in ("/api/v1/events", "/api/v1/%65vents"):
-            assert (await door.ask({"path": path}))["status"] == 404
-        async with asyncio.timeout(20):  # files are not shown, but asking for one ends
-            shown = await door.ask({"path": "/static/css/base.css"})
-        assert (shown["status"], shown["text"]) == (200, "")
-        assert (await door.ask({"path": "/data/backup", "form": "x" * 70_000}))["status"] == 413
+async def test_no_stream_comes_this_way(own: MemoryService) -> None:
+    door = DashboardDoor(application(own))
+    for path in ("/api/v1/events", "/api/v1/%65vents"):
+        assert (await door.ask({"path": path}))["status"] == 404
+    async with asyncio.timeout(20):  # files are not shown, but asking for one ends
+        shown = await door.ask({"path": "/static/css/base.css"})
+    assert (shown["status"], shown["text"]) == (200, "")
+    assert (await door.ask({"path": "/data/backup", "form": "x" * 70_000}))["status"] == 413
 
 
 @pytest.mark.parametrize("asked", [

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import AsyncIterator, Mapping
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -13,7 +12,7 @@ from graph_memory.errors import SettingError
 from graph_memory.service import MemoryService
 
 from .browsing import press, see, send
-from .conftest import BULK, application, entered, opened
+from .conftest import BULK, application, entered
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 
@@ -33,10 +32,9 @@ class Keeper:
         self.memory.retune(**values)
 
 
-@pytest_asyncio.fixture(loop_scope="package")
-async def keeper(tmp_path: Path) -> AsyncIterator[Keeper]:
-    async with opened(tmp_path) as service:
-        yield Keeper(service)
+@pytest.fixture
+def keeper(own: MemoryService) -> Keeper:
+    return Keeper(own)
 
 
 @pytest_asyncio.fixture(loop_scope="package")

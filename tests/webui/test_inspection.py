@@ -1,21 +1,18 @@
 """Viewing as somebody else, and why a reply knew what it knew."""
 
 import re
-from collections.abc import AsyncIterator
-from pathlib import Path
 
 import httpx
 import pytest
-import pytest_asyncio
 
 from graph_memory.service import MemoryService
 from webui.pages.inspection import SIGNALS
 
-from .browsing import HOSTILE, PRIVATE, see
-from .conftest import BULK, application, entered, opened
+from .browsing import PRIVATE, see
+from .conftest import BULK
 from .markup import Markup
 from .seed import NOW, fact_id
-from .story import LI, MALLORY, MING, XSS, ZHANG
+from .story import LI, MING, ZHANG
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 GROUP = "aiocqhttp:group:88001"
@@ -75,60 +72,20 @@ async def test_the_slider_stands_where_the_day_is(owner):
     assert "条那时还不知道" in past.text
 
 
-@pytest_asyncio.fixture(loop_scope="package")
-async def memory(tmp_path: Path) -> AsyncIterator[MemoryService]:
-    """A memory of its own: recalls of other tests are none of it."""
-    async with opened(tmp_path) as service:
-        yield service
-
-
-@pytest_asyncio.fixture(loop_scope="package")
-async def browser(memory: MemoryService) -> AsyncIterator[httpx.AsyncClient]:
-    async with entered(application(memory)) as found:
-        yield found
-
-
-async def test_nothing_was_recalled_yet(browser: httpx.AsyncClient) -> None:
-    assert "还没有回忆的记录" in (await see(browser, "/why")).text
-    assert "这条记录已经不在了" in (await see(browser, "/why", chat=GROUP, at="1.5")).text
-
-
-async def test_a_reply_is_explained(memory: MemoryService, browser: httpx.AsyncClient) -> None:
-    eyes = memory.view_as
-    await memory.recall.remind(eyes.asker(LI, GROUP, "tech_assistant"), "十一月去黄山看日出吗？")
-    await memory.recall.remind(eyes.asker(ZHANG, "", "tech_assistant"), "我住在哪里？")
-    traces = memory.recall.traces.recent()
+async def test_a_reply_is_explained(own: MemoryService, mine: httpx.AsyncClient) -> None:
+    eyes = own.view_as
+    await own.recall.remind(eyes.asker(LI, GROUP, "tech_assistant"), "十一月去黄山看日出吗？")
+    await own.recall.remind(eyes.asker(ZHANG, "", "tech_assistant"), "我住在哪里？")
+    traces = own.recall.traces.recent()
     assert len(traces) == 2
     home = next(trace for trace in traces if trace.asker.user == ZHANG)
     fates = {each.id: each.dropped for each in home.candidates}
     assert fates[fact_id(PRIVATE, "张三住在上海，今年春天刚搬过去")] is None
     assert set(SIGNALS) == set(home.candidates[0].signals)
-    page = await see(browser, "/why", chat=home.asker.circle, at=str(NOW))
+    page = await see(mine, "/why", chat=home.asker.circle, at=str(NOW))
     assert "我住在哪里？" in page.text
     assert "十一月去黄山看日出吗？" in page.text  # in the list of recent ones
     assert "想起的" in page.text
     assert home.block.split("\n")[0] in page.text
     assert page.all("a", href=f"/memories/{fact_id(PRIVATE, '张三住在上海，今年春天刚搬过去')}")
     assert len(page.all("rect", **{"class": "ink-fill"})) > len(home.candidates)
-
-
-async def test_the_owner_sees_what_scope_removed(memory, browser):
-    asker = memory.view_as.asker(LI, GROUP, "tech_assistant")
-    await memory.recall.remind(asker, "张三养的橘猫叫什么？")
-    plain = await see(browser, "/why", chat=GROUP, at=str(NOW))
-    assert "张三养了一只叫年糕的橘猫" not in plain.text
-    again = await see(browser, "/why", chat=GROUP, at=str(NOW), unscoped="true")
-    assert "不在场的聊天" in again.text
-    assert "张三养了一只叫年糕的橘猫" in again.text
-    # Which leaves no trace where the people of the chat would find it.
-    assert len(memory.recall.traces.recent()) == 1
-
-
-async def test_hostile_questions_are_text(memory, browser):
-    asker = memory.view_as.asker(MALLORY, HOSTILE.circle, XSS[1])
-    await memory.recall.remind(asker, f"{XSS[3]} 喜欢什么")
-    for query in ({}, {"chat": HOSTILE.circle, "at": str(NOW), "unscoped": "true"}):
-        page = await see(browser, "/why", **query)
-        assert page.alive() == []
-        assert XSS[3] in page.text
-    assert (await browser.get("/why", params={"at": "inf"})).status_code == 422

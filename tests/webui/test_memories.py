@@ -72,25 +72,6 @@ async def test_what_another_said_once_is_weak(owner, service):
     await service.library.undo(change.id, "owner")
 
 
-async def test_two_accounts_are_settled_and_that_is_undone(owner, service):
-    home = fact_id(PRIVATE, "张三住在上海，今年春天刚搬过去")
-    about = Meant("张三", ZHANG)
-    told = Amendment("张三住在广州", "lives_in", Meant("广州", "new"))
-    change = await service.library.tell(PRIVATE.id, about, told)
-    found = statements(await see(owner, "/memories", state="disputed"))
-    assert len(found) == 2
-    assert f"/memories/{home}" in found
-    assert "说法不一 1" in (await see(owner, "/review")).text
-    pair = " ".join(sorted(each.removeprefix("/memories/") for each in found))
-    done = await press(owner, "/review", settle=pair)
-    assert "说法不一" not in (await see(owner, "/review")).text
-    assert statements(await see(owner, "/memories", state="disputed")) == []
-    await undo(owner, done)
-    assert "说法不一 1" in (await see(owner, "/review")).text
-    await service.library.undo(change.id, "owner")
-    assert statements(await see(owner, "/memories", state="disputed")) == []
-
-
 async def test_what_is_kept_twice_is_found_in_one_chat_only(service):
     told = Amendment("张三给吉他换了弦", "owns", Meant("吉他", "new"))
     first = await service.library.tell(PRIVATE.id, Meant("张三", ZHANG), told)
@@ -114,19 +95,6 @@ async def test_who_sounds_alike_is_proposed_until_told_apart(service):
     assert pair not in await service.library.namesakes()
     for each in (apart, change):
         await service.library.undo(each.id, "owner")
-
-
-async def test_who_bears_one_name_is_proposed_and_not_merged(owner, service):
-    before = await service.journal.last_change()
-    told = Amendment("小红会弹琴", "other", None)
-    change = await service.library.tell(PRIVATE.id, Meant("晨光设计", "new"), told)
-    page = await see(owner, "/review")
-    assert "可能是同一个" in page.text
-    links = [a["href"] for a in page.all("a") if a["href"].startswith("/node/merge")]
-    asked = [(await see(owner, link)).text for link in links]
-    assert any("归到“晨光设计”名下" in text for text in asked)
-    assert await service.journal.last_change() == before + 1
-    await service.library.undo(change.id, "owner")
 
 
 async def test_many_at_once_become_important(owner, service):

@@ -10,7 +10,6 @@ from graph_memory.model import Participation, User
 from ..makers import T0, group, name, put, user
 from ..waiting import until
 from .browsing import press, see
-from .conftest import application, entered, opened
 from .story import HONG, LI, ZHANG
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
@@ -50,30 +49,12 @@ async def test_a_name_is_listed_once_however_many_chats_know_it(owner, service):
     assert names.count("2023年11月9日") <= 1
 
 
-async def test_somebody_is_forgotten_for_good_once_it_was_shown(tmp_path):
-    async with opened(tmp_path) as memory, entered(application(memory)) as owner:
-        page = await see(owner, "/node", id=LI)
-        (link,) = [a["href"] for a in page.all("a") if a["href"].startswith("/node/forget")]
-        asked = await see(owner, link)
-        assert LI in asked.text
-        assert "无法撤销" in asked.text
-        assert "只删除这一个账号" not in asked.text
-        assert "请先勾选" in (await press(owner, "/node/forget", id=LI)).text
-        await see(owner, "/node", id=LI)
-        assert "已彻底删除" in (await press(owner, "/node/forget", id=LI, sure="yes")).text
-        await see(owner, "/node", 404, id=LI)
-        await see(owner, "/node", id=HONG)
-
-
-async def test_who_does_not_wait_for_it_reads_later_that_somebody_was_forgotten(
-    tmp_path, monkeypatch
-):
+async def test_who_does_not_wait_reads_later_that_somebody_was_forgotten(own, mine, monkeypatch):
     monkeypatch.setattr("webui.pages.people.SOON", 0)
-    async with opened(tmp_path) as memory, entered(application(memory)) as owner:
-        assert "已经开始" in (await press(owner, "/node/forget", id=LI, sure="yes")).text
-        await until(lambda: not memory.journal.works.under_way)
-        assert "已彻底删除" in (await see(owner, "/people")).text
-        await see(owner, "/node", 404, id=LI)
+    assert "已经开始" in (await press(mine, "/node/forget", id=LI, sure="yes")).text
+    await until(lambda: not own.journal.works.under_way)
+    assert "已彻底删除" in (await see(mine, "/people")).text
+    await see(mine, "/node", 404, id=LI)
 
 
 async def test_of_a_hub_the_newest_facts_are_drawn_and_the_rest_is_a_press_away(owner, service):

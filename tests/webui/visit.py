@@ -9,10 +9,11 @@ import httpx
 
 from graph_memory.service import MemoryService
 
+from ..waiting import until
 from .browsing import HOSTILE, LIFE, PRIVATE, press, see, send, statements, undo
 from .conftest import BULK
 from .markup import Markup
-from .seed import fact_id, node
+from .seed import NOW, fact_id, node
 from .story import HONG, LI, MALLORY, MING, XSS, ZHANG, talks
 
 SAID = [(talk, said) for talk in talks() for said in talk.said]
@@ -20,7 +21,7 @@ KNOWN = {
     "ZHANG": ZHANG, "LI": LI, "HONG": HONG, "MING": MING, "MALLORY": MALLORY,
     "PRIVATE": PRIVATE.id, "LIFE": LIFE.id, "HOSTILE": HOSTILE.circle,
     "CLUB": "aiocqhttp:group:88001", "nothing": "", "blank": "  ",
-    "BULK": str(BULK), "BULK-1": str(BULK - 1),
+    "NOW": str(NOW), "BULK": str(BULK), "BULK-1": str(BULK - 1),
     "FACTS": str(60 + BULK), "FACTS-16": str(44 + BULK),
 }  # fmt: skip
 KNOWN |= {f"XSS{number}": text for number, text in enumerate(XSS)}
@@ -53,13 +54,16 @@ class Visit:
     ``send /path name=value; …`` sends a form and reads the answer, ``press …`` goes where it
     leads, ``undo`` takes back what was pressed last; ``-> 404`` is a status.
     ``take name tag attribute=value @attribute pattern`` keeps what an element has, for ``{name}``.
-    ``mark`` begins to count the changes of the memory.
+    ``mark`` begins to count the changes and the messages of the memory. ``ask user; group; persona;
+    words`` is what somebody is reminded of, ``file name | text`` puts a file among the imports,
+    ``idle`` waits for work in the background.
 
     ``= …`` is in the text of the page, ``! …`` is not, ``~= …`` and ``!~ …`` are patterns,
     ``order a; b`` what comes before what. ``count 2 tag attribute=value; …`` says how many such
     elements there are (or ``some``), ``links 2 …`` how many links have such an address, ``rows 3``
     how many memories are in the table, ``first …`` which is its first, ``chosen a b`` what filters
-    are set to, ``inert`` that nothing on the page would run, ``changes 1`` how many there were.
+    are set to, ``inert`` that nothing on the page would run, ``changes 1`` and ``messages 1`` how
+    many there were.
     """
 
     def __init__(self, owner: httpx.AsyncClient, service: MemoryService) -> None:
@@ -67,7 +71,7 @@ class Visit:
         self._taken: dict[str, str] = dict(KNOWN)
         self._pressed: list[Markup] = []
         self._page = Markup("")
-        self._mark = 0
+        self._mark = self._heard = 0
 
     async def play(self, lines: Iterable[str]) -> None:
         """Play all lines."""
@@ -86,8 +90,23 @@ class Visit:
                 self._take(*text.split(" "))
             case "mark":
                 self._mark = await self._service.journal.last_change()
+                self._heard = (await self._service.journal.counts())["messages"]
             case "changes":
                 assert await self._service.journal.last_change() - self._mark == int(text)
+            case "messages":
+                counts = await self._service.journal.counts()
+                assert counts["messages"] - self._heard == int(text)
+            case "ask":
+                *who, words = self._filled(text).split("; ")
+                asker = self._service.view_as.asker(*who)
+                await self._service.recall.remind(asker, words)
+            case "file":
+                name, _, content = text.partition(" | ")
+                folder = self._service.directory / "imports"
+                folder.mkdir(exist_ok=True)
+                (folder / name).write_text(content.replace("\\n", "\n"), encoding="utf-8")
+            case "idle":
+                await until(lambda: not self._service.journal.works.under_way)
             case _:
                 self._check(sign, text if sign in PATTERNS else self._filled(text))
 
