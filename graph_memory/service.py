@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 
 from .access import Access
-from .allocator import trim_heap
+from .allocator import share_heap, trim_heap
 from .companion import Companion
 from .context import Context
 from .coordination import Coordination, Instances
@@ -127,6 +127,7 @@ class MemoryService:
             StorageError: It is full or read-only; worth another try later.
             DamagedError: The journal has to be replaced by a backup.
         """
+        share_heap()  # before there are threads
         try:
             async with contextlib.AsyncExitStack() as stack:
                 stack.callback(os.close, await asyncio.to_thread(_own, directory))

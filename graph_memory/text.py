@@ -16,6 +16,7 @@ from functools import cached_property, lru_cache
 from hashlib import blake2b
 from itertools import pairwise
 from pathlib import Path
+from sys import intern
 from typing import Any
 
 _TABLES = json.loads(Path(__file__).with_name("lookalikes.json").read_text("utf-8"))
@@ -248,7 +249,7 @@ def terms(text: str) -> list[str]:
     found: list[str] = []
     for token in _TOKEN.findall(unicodedata.normalize("NFKC", text).casefold()):
         if _HAN.match(token):
-            found += [token] if len(token) == 1 else [a + b for a, b in pairwise(token)]
+            found += [token] if len(token) == 1 else [intern(a + b) for a, b in pairwise(token)]
         elif (word := token.split("'")[0].split("’")[0]) not in _STOP_EN:
             found.append(_stem(word))
     return found
@@ -256,7 +257,7 @@ def terms(text: str) -> list[str]:
 
 def characters(text: str) -> list[str]:
     """Single characters of words written without spaces, repeated ones included."""
-    return _HAN.findall(unicodedata.normalize("NFKC", text))
+    return list(map(intern, _HAN.findall(unicodedata.normalize("NFKC", text))))
 
 
 def content(text: str) -> set[str]:

@@ -13,8 +13,10 @@ import logging
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, tzinfo
+from itertools import count
 from pathlib import Path
 from typing import Any
+from weakref import WeakValueDictionary
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from astrbot.api import FunctionTool, ToolSet
@@ -37,6 +39,9 @@ ATTEMPTS = 2
 """Requests per question to a chat model; learning has its own, patient retries."""
 GET_TIMEOUT = 5.0
 """Seconds for asking the platform what a message said."""
+LOOK_UPS = 3
+"""Attempts to learn a chat's persona: a message is not heard without, and each waits half a minute
+for a connection."""
 PROVIDERS_TIMEOUT = 90.0
 """Seconds after the plugin's start in which AstrBot has its providers ready."""
 COMMON_IDS = ("discord", "kook", "mattermost", "slack")
@@ -66,7 +71,7 @@ class EventState:
     """
 
     turn: Turn | None = None
-    persona: tuple[str, str] = ("", "")
+    persona: tuple[str | None, str] = None, ""
     is_whole: bool = False
     words: frozenset[Word] = frozenset()
     silent: str = ""
@@ -81,6 +86,15 @@ def state_of(event: Any) -> EventState:
         state = EventState()
         event.set_extra(STATE, state)
     return state
+
+
+class LookUp:
+    """The last look-up of a chat's persona: at which place in the order it began, what it found."""
+
+    def __init__(self) -> None:
+        self.lock = asyncio.Lock()
+        self.began = -1
+        self.found: tuple[str | None, str, Any] = None, NO_PERSONA, None
 
 
 class Host:
@@ -103,6 +117,8 @@ class Host:
         self.accounts: Callable[[str], frozenset[str]] = lambda user: frozenset((user,))
         self.ours: Mapping[str, Collection[str]] = {}
         self.tools: list[FunctionTool] = []
+        self._order = count()
+        self._looks = WeakValueDictionary[tuple[str, str], LookUp]()  # while anybody waits
         self._loaded = asyncio.Event()
         if context.get_all_providers() or context.get_all_embedding_providers():
             self._loaded.set()  # a hot reload: AstrBot has been up for long
@@ -194,20 +210,46 @@ class Host:
     async def persona(self, event: Any, request: Any = None) -> str:
         """Id of the persona that answers in this chat; ``[%None]`` if none does."""
         umo = event.unified_msg_origin
-        request = request or event.get_extra("provider_request")
-        conversation = getattr(request, "conversation", None) or await self._conversation(umo)
-        wanted = conversation and conversation.persona_id
-        known, persona = state_of(event).persona
-        if not persona or wanted != known:
-            persona, _, _ = await self._resolve(umo, event.get_platform_name(), wanted)
-            state_of(event).persona = (wanted, persona)
-        return str(persona)
+        request, platform = (
+            request or event.get_extra("provider_request"),
+            event.get_platform_name(),
+        )
+        conversation = getattr(request, "conversation", None)
+        wanted, persona = state_of(event).persona
+        if not conversation:
+            wanted, persona, _ = await self._look_up(umo, platform)
+        elif not persona or wanted != conversation.persona_id:
+            wanted = conversation.persona_id
+            persona, _, _ = await self._resolve(umo, platform, wanted)
+        state_of(event).persona = wanted, persona
+        return persona
 
     async def persona_at(self, umo: str, platform: str) -> tuple[str, str]:
         """Id and prompt of the persona of a chat in which nobody speaks now."""
-        found = await self._conversation(umo)
-        persona, _, about = await self._resolve(umo, platform, found and found.persona_id)
+        _, persona, about = await self._look_up(umo, platform)
         return persona, str((about or {}).get("prompt") or "")
+
+    async def _look_up(self, umo: str, platform: str) -> tuple[str | None, str, Any]:
+        """What a chat's conversation wants, the persona in effect, and its definition.
+
+        All who wait are answered by the first look-up that begins after they came: in a flood
+        AstrBot's database has no connection left for a second one each.
+        """
+        came, look = next(self._order), self._looks.setdefault((umo, platform), LookUp())
+        attempts = 0
+        while True:
+            attempts += 1
+            try:
+                async with look.lock:
+                    if look.began < came:
+                        began, conversation = next(self._order), await self._conversation(umo)
+                        wanted = conversation and conversation.persona_id
+                        persona, _, about = await self._resolve(umo, platform, wanted)
+                        look.began, look.found = began, (wanted, persona, about)
+                    return look.found
+            except Exception:  # whatever its database raises while it is busy
+                if attempts == LOOK_UPS:
+                    raise
 
     async def _conversation(self, umo: str) -> Any:
         manager = self._context.conversation_manager

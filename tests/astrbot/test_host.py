@@ -1,6 +1,7 @@
 """Reading AstrBot's events and requests, with its own types where they carry the meaning."""
 
 import asyncio
+import contextlib
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,7 +11,7 @@ from astrbot.api.provider import ProviderRequest
 from astrbot.core.platform.message_type import MessageType
 
 from graph_memory.astrbot import Host, WithWords
-from graph_memory.astrbot.adapter import DEPARTURE
+from graph_memory.astrbot.adapter import DEPARTURE, LOOK_UPS
 from graph_memory.model import NO_PERSONA, Message
 from graph_memory.store import Journal
 
@@ -131,6 +132,44 @@ async def test_the_requests_persona_wins() -> None:
     event.extras["provider_request"] = request
     assert await host().persona(event) == "life_advisor"
     assert await host().persona(Event()) == "default"
+
+
+async def test_who_waits_for_a_persona_shares_a_look_that_begins_after_they_came() -> None:
+    found, wanted, begun, let = host(), "mei", list[str](), asyncio.Event()
+
+    async def conversation(*_: Any) -> Any:
+        begun.append(wanted)
+        await let.wait()
+        return SimpleNamespace(persona_id=begun[-1])
+
+    async def current(_umo: str) -> str:
+        return "c"
+
+    found._context.conversation_manager.get_curr_conversation_id = current
+    found._context.conversation_manager.get_conversation = conversation
+    async with asyncio.TaskGroup() as group:
+        early = group.create_task(found.persona(Event()))
+        await asyncio.sleep(0)
+        wanted = "life_advisor"  # a switch while it looks
+        late = [group.create_task(found.persona(Event())) for _ in range(9)]
+        await asyncio.sleep(0)
+        let.set()
+    assert early.result() == "mei"
+    assert {each.result() for each in late} == {"life_advisor"}
+    assert begun == ["mei", "life_advisor"]
+
+
+@pytest.mark.parametrize(("failures", "is_found"), [(LOOK_UPS - 1, True), (LOOK_UPS, False)])
+async def test_a_busy_database_is_asked_again(failures: int, is_found: bool) -> None:
+    found, left = host(), iter([True] * failures)
+
+    async def current(_umo: str) -> None:
+        if next(left, False):
+            raise TimeoutError("QueuePool limit reached")
+
+    found._context.conversation_manager.get_curr_conversation_id = current
+    with contextlib.nullcontext() if is_found else pytest.raises(TimeoutError):
+        assert await found.persona(Event()) == "default"
 
 
 async def test_a_persona_that_is_named_like_none_is_not_none() -> None:
