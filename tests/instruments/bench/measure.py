@@ -19,7 +19,6 @@ from graph_memory.settings import Settings
 from graph_memory.store import Draft, Journal
 from tests.instruments.eval.metrics import percentile
 from tests.instruments.eval.plain import Plain
-from tests.instruments.eval.trial import resident_mb
 from tests.makers import context
 
 from .workload import BEGINNING, RandomEmbedder, Workload
@@ -39,6 +38,15 @@ Figures = dict[str, Any]
 def say(text: str) -> None:
     """Progress, for people."""
     print(text, file=sys.stderr, flush=True)
+
+
+def resident_mb() -> float:
+    """Resident memory of this process; 0 where the system does not say."""
+    status = Path("/proc/self/status")
+    if not status.exists():
+        return 0.0
+    (line,) = (line for line in status.read_text().splitlines() if line.startswith("VmRSS"))
+    return int(line.split()[1]) / 1024
 
 
 def fill(path: Path, items: int, width: int) -> Figures:

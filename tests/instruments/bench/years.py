@@ -21,11 +21,10 @@ from graph_memory.model import BOT, Fact, Session, Status, Turn, asker_of, user_
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 from tests.instruments.eval.metrics import percentile
-from tests.instruments.eval.trial import resident_mb
 from tests.makers import Clock, PromptUpkeep
 
 from .life import NAMES, PLATFORM, Bigrams, Life, Line, Rules, midnight
-from .measure import Figures, say
+from .measure import Figures, resident_mb, say
 
 ZONE = timezone(timedelta(hours=8))
 DAYS = 365

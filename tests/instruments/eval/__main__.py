@@ -10,7 +10,6 @@ import json
 import os
 import sys
 import tempfile
-import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
@@ -28,7 +27,7 @@ from .leave_out import Ask, LeaveOut, Open, conversations, lived
 from .precision import Precision
 from .recorded import Recorded
 from .rehearsal import Rehearsal
-from .trial import FRESH, Perfect, Trial
+from .trial import Perfect, Trial
 
 COLUMNS = ("er@5", "er@10", "er@20", "all@10", "mrr", "er@600t", "in use", "as many lines")
 
@@ -71,24 +70,17 @@ def main() -> None:
     options = parser.parse_args()
     if options.live and missing(os.environ):
         parser.error(f"a real model needs {', '.join(missing(os.environ))} in the environment")
-    if options.search:
-        print(json.dumps(asyncio.run(_searched(options)), indent=1, ensure_ascii=False))
-        return
     if options.leave_out:
         print(asyncio.run(LeaveOut(dict(_sources(options))).run()))
         return
-    if options.recorded:
-        print(json.dumps(asyncio.run(_worlds(options)), indent=1, ensure_ascii=False))
-        return
-    summary = asyncio.run(_run(options))
-    if options.json:
+    work = _searched if options.search else _worlds if options.recorded else _run
+    summary = asyncio.run(work(options))
+    if options.json or work is not _run:
         print(json.dumps(summary, indent=1, ensure_ascii=False))
+    elif "n" in summary.get("rrf", {}):
+        print(_table(options.file.name, summary))
     else:
-        print(
-            _table(options.file.name, summary)
-            if "n" in summary.get("rrf", {})
-            else _figures(summary)
-        )
+        print("\n".join(f"{key}: {_plain(value)}" for key, value in summary.items()))
 
 
 async def _worlds(options: argparse.Namespace) -> dict[str, Any]:
@@ -179,14 +171,14 @@ async def _opened(options: argparse.Namespace) -> AsyncIterator[tuple[Journal, R
 
 async def _run(options: argparse.Namespace) -> dict[str, Any]:
     async with _opened(options) as (journal, embedder):
-        return await _measure(options, journal, embedder)
+        if options.file.is_dir():
+            return (await Precision(options.file, journal, embedder).run(_progress)).summary()
+        return await _tried(options, journal, embedder)
 
 
-async def _measure(
+async def _tried(
     options: argparse.Namespace, journal: Journal, embedder: Rehearsal | None
 ) -> dict[str, Any]:
-    if options.file.is_dir():
-        return (await Precision(options.file, journal, embedder).run(_progress)).summary()
     read = corpus.read(options.file, options.limit)
     if options.turns:
         for person in read.people.values():
@@ -196,13 +188,8 @@ async def _measure(
             cited = {id for each in person.observations for id in each.sources}
             person.lines = [line for line in person.lines if line.id in cited]
     reranker = Perfect() if options.perfect else None
-    report = await Trial(read, journal, embedder, reranker, alone=options.facts).run(_progress)
-    if embedder:
-        for query in read.queries[:FRESH]:
-            started = time.perf_counter()
-            await embedder.fresh(query.text)
-            report.embedding_ms.append((time.perf_counter() - started) * 1000)
-    return report.summary()
+    trial = Trial(read, journal, embedder, reranker, alone=options.facts)
+    return (await trial.run(_progress)).summary()
 
 
 def _progress(stage: str, done: int, total: int) -> None:
@@ -211,13 +198,10 @@ def _progress(stage: str, done: int, total: int) -> None:
         print(f"\r{stage} {done}/{total}   ", end=end, file=sys.stderr, flush=True)
 
 
-def _figures(summary: dict[str, Any]) -> str:
-    def plain(value: Any) -> str:
-        if isinstance(value, dict):
-            return ", ".join(f"{key} {each}" for key, each in value.items())
-        return str(value)
-
-    return "\n".join(f"{key}: {plain(value)}" for key, value in summary.items())
+def _plain(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {each}" for key, each in value.items())
+    return str(value)
 
 
 def _table(file: str, summary: dict[str, Any]) -> str:

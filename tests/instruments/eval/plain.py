@@ -4,7 +4,6 @@ import math
 from collections import Counter, defaultdict
 
 import numpy as np
-from numpy.typing import NDArray
 
 from graph_memory.inference.ports import Vectors
 from graph_memory.text import terms
@@ -37,14 +36,8 @@ class Plain:
             for term, entries in postings.items()
         }
 
-    def rank(
-        self, question: str, vector: Vectors | None, seen: NDArray[np.bool_] | None = None
-    ) -> list[int]:
-        """Numbers of the texts, best first, as deep as the fusion goes.
-
-        Args:
-            seen: Which texts may be found; default: all.
-        """
+    def rank(self, question: str, vector: Vectors | None) -> list[int]:
+        """Numbers of the texts, best first, as deep as the fusion goes."""
         scores = np.zeros(self._count)
         for term in set(terms(question)):
             if term in self._postings:
@@ -55,9 +48,6 @@ class Plain:
         if self._vectors is not None and vector is not None:
             # As fast as one thread of BLAS, and not sometimes slower for having several.
             legs.append(np.vecdot(self._vectors, vector))
-        if seen is not None:
-            for leg in legs:
-                leg[~seen] = -np.inf
         orders = [np.argsort(-leg, kind="stable")[:DEPTH] for leg in legs]
         fused = np.zeros(self._count)
         for order in orders:

@@ -22,23 +22,11 @@ from pathlib import Path
 from typing import Any
 
 from graph_memory.inference.ports import Embedder
-from graph_memory.model import (
-    Entity,
-    Fact,
-    Name,
-    Row,
-    Session,
-    User,
-    asker_of,
-    session_of,
-    stable_id,
-)
+from graph_memory.model import Entity, Row, Session, User, asker_of, session_of, stable_id
 from graph_memory.recall import Recaller
-from graph_memory.retention import initial_half_life
 from graph_memory.settings import Settings
 from graph_memory.store import Journal
-from graph_memory.text import normalise
-from tests.makers import context, put
+from tests.makers import context, fact, name, put
 
 from .trial import PLATFORM, Progress, nobody
 
@@ -115,8 +103,15 @@ class Precision:
 
     def __init__(self, folder: Path, journal: Journal, embedder: Embedder | None) -> None:
         self._beliefs = _load(folder / "beliefs.seed.json")
-        self._cases = [*_cases(_load(folder / "retrieval.cases.json"))]
-        self._cases += _turns(_load(folder / "session-retrieval.cases.json"))
+        self._cases = [
+            _case(each["category"], each.get("userId", ASKER), each, each["query"])
+            for each in _load(folder / "retrieval.cases.json")
+        ]
+        self._cases += [
+            _case(SESSIONS, ASKER, turn, turn["userMessage"])
+            for conversation in _load(folder / "session-retrieval.cases.json")
+            for turn in conversation["turns"]
+        ]
         self._journal = journal
         self._embedder = embedder
 
@@ -134,7 +129,13 @@ class Precision:
             if self._embedder:
                 recaller.use(self._embedder)
             await recaller.settle()
-            plain = frozenset(each["_id"] for each in self._beliefs if _is_plain(each))
+            plain = frozenset(
+                each["_id"]
+                for each in self._beliefs
+                if not each["pinned"]
+                and each["type"] != "open_question"
+                and each["scope"] != [UNIVERSAL]
+            )
             for number, case in enumerate(self._cases):
                 report.add(case, await self._ask(recaller, case, report), plain)
                 progress("asking", number + 1, len(self._cases))
@@ -156,21 +157,18 @@ class Precision:
         (scope,) = belief["scope"]
         session = _chat(belief["user_id"], scope)
         made, used = _when(belief["created_at"]), _when(belief["last_reinforced_at"])
-        name = belief["canonical_name"].replace("_", " ")
         thing = stable_id("e", belief["_id"])
         subject = session.owner if scope == UNIVERSAL else thing
-        fact = Fact(
+        told = fact(
+            session,
+            subject,
+            thing,
+            belief["content"],
             id=belief["_id"],
-            session=session.id,
-            subject=subject,
             predicate="plans" if belief["type"] == "open_question" else "other",
-            object=thing,
-            statement=belief["content"],
             speaker=session.owner,
-            said_at=made,
-            recorded_at=made,
+            at=made,
             last_used=max(made, used),
-            half_life=initial_half_life(belief["confidence"]),
             importance=belief["confidence"],
             use_count=max(1, belief["reinforcement_count"]),
             pinned=belief["pinned"],
@@ -179,24 +177,9 @@ class Precision:
                 each["_id"] for each in self._beliefs if each["superseded_by"] == belief["_id"]
             ),
         )
-        names = (
-            Name(
-                stable_id("n", session.id, thing, each),
-                session.id,
-                thing,
-                each,
-                normalise(each),
-                made,
-                made,
-            )
-            for each in dict.fromkeys([*belief["aliases"], name])
-        )
-        return [session, User(session.owner), Entity(thing), *names, fact]
-
-
-def _is_plain(belief: dict[str, Any]) -> bool:
-    special = belief["pinned"] or belief["type"] == "open_question"
-    return not special and belief["scope"] != [UNIVERSAL]
+        called = dict.fromkeys([*belief["aliases"], belief["canonical_name"].replace("_", " ")])
+        names = (name(session, thing, each, made) for each in called)
+        return [session, User(session.owner), Entity(thing), *names, told]
 
 
 def _chat(user: str, scope: str) -> Session:
@@ -219,37 +202,7 @@ def _case(category: str, user: str, given: dict[str, Any], query: str) -> Case:
         return frozenset(id for part in lists for id in part.get(key, ()))
 
     only = expected.get("relevantBeliefs", {}).get("shouldOnlyInclude")
-    return Case(
-        category,
-        user,
-        tuple(given["scope"]),
-        query,
-        all_of("mustInclude"),
-        None if only is None else frozenset(only),
-        all_of("mustNotSurface") | _elsewhere(expected, all_of("mustInclude")),
-    )
-
-
-def _elsewhere(expected: dict[str, Any], required: frozenset[str]) -> frozenset[str]:
-    """What no list may show; what one list must and another must not is only in its place."""
-    forbidden = frozenset(
-        id
-        for part in expected.values()
-        if isinstance(part, dict)
-        for id in part.get("mustExclude", ())
-    )
-    return forbidden - required
-
-
-def _cases(given: list[dict[str, Any]]) -> list[Case]:
-    return [
-        _case(each["category"], each.get("userId", ASKER), each, each["query"]) for each in given
-    ]
-
-
-def _turns(given: list[dict[str, Any]]) -> list[Case]:
-    return [
-        _case(SESSIONS, ASKER, turn, turn["userMessage"])
-        for conversation in given
-        for turn in conversation["turns"]
-    ]
+    allowed, required = None if only is None else frozenset(only), all_of("mustInclude")
+    # What one list must show and another must not is only in its place.
+    forbidden = all_of("mustNotSurface") | (all_of("mustExclude") - required)
+    return Case(category, user, tuple(given["scope"]), query, required, allowed, forbidden)

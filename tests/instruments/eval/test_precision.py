@@ -18,7 +18,7 @@ def belief(id: str, scope: str, content: str, **more: object) -> dict[str, objec
     }  # fmt: skip
 
 
-async def test_domains_are_kept_apart_as_personas(tmp_path: Path) -> None:
+async def test_domains_are_kept_apart_as_personas(tmp_path: Path, journal: Journal) -> None:
     beliefs = [
         belief("garden", "domain:home", "The walnut tree stands behind the greenhouse."),
         belief("novel", "domain:writing", "The walnut tree is where the novel begins."),
@@ -32,11 +32,7 @@ async def test_domains_are_kept_apart_as_personas(tmp_path: Path) -> None:
         ("session-retrieval.cases.json", []),
     ):
         (tmp_path / name).write_text(json.dumps(given), encoding="utf-8")
-    journal = await Journal.open(tmp_path / "journal.sqlite3")
-    try:
-        summary = (await Precision(tmp_path, journal, None).run()).summary()
-    finally:
-        await journal.close()
+    summary = (await Precision(tmp_path, journal, None).run()).summary()
     assert summary["scope"] == {"only_include": 1, "must_exclude": 1, "all_checks": 1, "n": 1}
     assert summary["relevant_shown"] == 1
     assert summary["leak"] == 0

@@ -1,7 +1,5 @@
 """That what is searched for is drawn by rule, and that a search which misses is noticed."""
 
-from pathlib import Path
-
 from graph_memory.recall import keyword
 from graph_memory.store import Journal
 
@@ -13,23 +11,19 @@ from .trial import Trial
 PAIRS = 60
 
 
-async def searched(tmp_path: Path) -> SearchReport:
-    journal = await Journal.open(tmp_path / "journal.sqlite3")
-    try:
-        trial = Trial(corpus.read(OWN), journal, None)
-        async with trial.recaller() as recaller:
-            await trial.fill(recaller)
-            pairs = await drawn(journal, PAIRS)
-            assert pairs == await drawn(journal, PAIRS)
-            assert {pair.kind for pair in pairs} == {"words", "numbers"}  # nobody has a name
-            assert all(holds(pair.word, pair.message.text) for pair in pairs)
-            return await measure(journal, recaller, PAIRS)
-    finally:
-        await journal.close()
+async def searched(journal: Journal) -> SearchReport:
+    trial = Trial(corpus.read(OWN), journal, None)
+    async with trial.recaller() as recaller:
+        await trial.fill(recaller)
+        pairs = await drawn(journal, PAIRS)
+        assert pairs == await drawn(journal, PAIRS)
+        assert {pair.kind for pair in pairs} == {"words", "numbers"}  # nobody has a name
+        assert all(holds(pair.word, pair.message.text) for pair in pairs)
+        return await measure(journal, recaller, PAIRS)
 
 
-async def test_all_that_was_said_is_found(tmp_path: Path) -> None:
-    report = await searched(tmp_path)
+async def test_all_that_was_said_is_found(journal: Journal) -> None:
+    report = await searched(journal)
     found = joined([report, SearchReport()]).summary()
     assert found["pairs"] == PAIRS
     assert found["missed"] == []
@@ -37,9 +31,9 @@ async def test_all_that_was_said_is_found(tmp_path: Path) -> None:
     assert found["beside"] <= 0.2
 
 
-async def test_a_search_with_a_floor_is_noticed(tmp_path, monkeypatch):
+async def test_a_search_with_a_floor_is_noticed(journal, monkeypatch):
     monkeypatch.setattr(keyword, "_holding", lambda *_: iter(()))
-    found = (await searched(tmp_path)).summary()
+    found = (await searched(journal)).summary()
     assert found["reached"] < 1
     assert found["missed"]
 

@@ -1,26 +1,32 @@
 """One run: a corpus goes through the product's own journal and recall, and is asked for."""
 
-import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 import numpy as np
 
-from graph_memory.inference.ports import Embedder, Vectors
-from graph_memory.model import Fact, Message, Session, asker_of, session_of, stable_id, user_id
+from graph_memory.inference.ports import Embedder
+from graph_memory.model import (
+    Asker,
+    Fact,
+    Message,
+    Session,
+    asker_of,
+    session_of,
+    stable_id,
+    user_id,
+)
 from graph_memory.recall import Item, Recaller, RecallOptions
 from graph_memory.recall.index import Index
 from graph_memory.recall.visible import VisibleSet
-from graph_memory.retention import initial_half_life
 from graph_memory.settings import Settings
 from graph_memory.store import Journal
 from graph_memory.text import tokens
-from tests.makers import context, put
+from tests.makers import context, fact, put
 
 from .corpus import OWNER, Corpus, Person, Query
-from .metrics import Scores, Shown, Used, covered, percentile, within
+from .metrics import Scores, Shown, Used, covered, within
 from .plain import Plain
 
 PLATFORM = "eval"
@@ -28,56 +34,29 @@ PERSONA = "default"
 BUDGET = 600
 DEPTH, MOST = 40, 50
 """Items asked for: enough for the first twenty places, and for the budget."""
-FRESH = 25
-"""Questions embedded anew to measure what that takes."""
 
 Progress = Callable[[str, int, int], None]
 
 
 @dataclass(slots=True)
 class Report:
-    """What was measured. Times are milliseconds without embedding unless named so.
-
-    Attributes:
-        recall_ms: Of reminding within the budget, which is what every reply waits for.
-        plain_ms: Of plain retrieval in the same memory, that of all people; what others
-            said is left out after the scores.
-        plain_own_ms: Of plain retrieval in a memory that holds one person's lines only.
-    """
+    """What was measured."""
 
     scores: Scores = field(default_factory=Scores)
     plain: Scores = field(default_factory=Scores)
     items: int = 0
     foreign: int = 0
-    recall_ms: list[float] = field(default_factory=list)
-    plain_ms: list[float] = field(default_factory=list)
-    plain_own_ms: list[float] = field(default_factory=list)
-    embedding_ms: list[float] = field(default_factory=list)
     documents: int = 0
-    ingest_per_s: float = 0.0
-    index_mb: float = 0.0
 
     def summary(self) -> dict[str, object]:
         """JSON-ready figures: ``all`` and every category of questions, ``rrf`` (plain
         retrieval, with its categories below it) and single numbers."""
-        ours, plain = self.scores.table(), self.plain.table()
-        embedding = percentile(self.embedding_ms, 0.5)
+        plain = self.plain.table()
         return {
-            **ours,
+            **self.scores.table(),
             "rrf": {**plain.pop("all", {}), "categories": plain},
             "leak": self.foreign / max(1, self.items),
-            "p50_ms": round(percentile(self.recall_ms, 0.5), 3),
-            "p95_ms": round(percentile(self.recall_ms, 0.95), 3),
-            "p50_embedded_ms": round(percentile(self.recall_ms, 0.5) + embedding, 3),
-            "p95_embedded_ms": round(
-                percentile(self.recall_ms, 0.95) + percentile(self.embedding_ms, 0.95), 3
-            ),
-            "rrf_p50_ms": round(percentile(self.plain_ms, 0.5), 3),
-            "rrf_p95_ms": round(percentile(self.plain_ms, 0.95), 3),
-            "rrf_own_p95_ms": round(percentile(self.plain_own_ms, 0.95), 3),
             "documents": self.documents,
-            "ingest_per_s": round(self.ingest_per_s, 1),
-            "index_mb": round(self.index_mb, 1),
         }
 
 
@@ -132,11 +111,9 @@ class Trial:
     async def run(self, progress: Progress = nobody) -> Report:
         """Ingest and ask everything."""
         report = Report()
-        before = resident_mb()
         async with self.recaller() as recaller:
-            report.ingest_per_s = await self.fill(recaller, progress)
+            await self.fill(recaller, progress)
             report.documents = recaller.items
-            report.index_mb = resident_mb() - before
             for number, query in enumerate(self._corpus.queries):
                 await self._ask(recaller, query, report)
                 progress("asking", number + 1, len(self._corpus.queries))
@@ -144,11 +121,9 @@ class Trial:
             await self._compare(report, progress)
         return report
 
-    async def fill(self, recaller: Recaller, progress: Progress = nobody) -> float:
-        """Ingest everything and wait for its vectors; messages a second of the former."""
-        started = time.perf_counter()
-        await self.ingest(progress)
-        speed = len(self._ids) / max(1e-9, time.perf_counter() - started)
+    async def fill(self, recaller: Recaller, progress: Progress = nobody) -> None:
+        """Ingest everything and wait for its vectors."""
+        await self._ingest(progress)
         if self._embedder:
             recaller.use(self._embedder)
             progress("embedding", 0, recaller.items)
@@ -156,15 +131,13 @@ class Trial:
         if self._reranker:
             recaller.reranker = self._reranker
             for owner in self._corpus.people:
-                session = private_chat(owner)
-                told = await recaller.inspect(asker_of(session, session.owner), _texts)
+                told = await recaller.inspect(asker(owner), _texts)
                 self._reranker.told[owner] = {
                     text: self._facts[source.id]
                     if isinstance(source, Fact)
                     else frozenset({self._ids[source.id]})
                     for text, source in told.items()
                 }
-        return speed
 
     @asynccontextmanager
     async def recaller(self) -> AsyncIterator[Recaller]:
@@ -182,7 +155,7 @@ class Trial:
         finally:
             await recaller.close()
 
-    async def ingest(self, progress: Progress = nobody) -> None:
+    async def _ingest(self, progress: Progress) -> None:
         """Write everything that was said and learned into the journal."""
         for number, (owner, person) in enumerate(self._corpus.people.items()):
             session = private_chat(owner)
@@ -201,42 +174,30 @@ class Trial:
         for each in person.observations:
             evidence = tuple(stored[id].id for id in each.sources if id in stored)
             at = max((times[id] for id in each.sources if id in times), default=0.0)
-            subject = sender(owner, each.speaker)
-            fact = Fact(
-                stable_id("f", owner, each.id),
-                session.id,
-                subject,
-                "other",
-                stable_id("e", owner, each.id),
-                each.text,
-                subject,
-                at,
-                at,
-                at,
-                initial_half_life(0.5),
-                evidence=evidence,
-            )
-            facts.append(fact)
-            self._facts[fact.id] = frozenset(each.sources)
+            id, thing = (stable_id(kind, owner, each.id) for kind in "fe")
+            facts.append(
+                fact(
+                    session, sender(owner, each.speaker), thing, each.text, id=id,
+                    predicate="other", at=at, evidence=evidence,
+                )
+            )  # fmt: skip
+            self._facts[id] = frozenset(each.sources)
         if facts:
             await put(self._journal, session, *facts)
 
     async def _ask(self, recaller: Recaller, query: Query, report: Report) -> None:
         if self._reranker:
             self._reranker.query = query
-        session = private_chat(query.owner)
-        asker = asker_of(session, session.owner)
-        found = await recaller.search(asker, query.text, DEPTH)
+        who, own = asker(query.owner), private_chat(query.owner).id
+        found = await recaller.search(who, query.text, DEPTH)
         block = await recaller.remind(
-            asker, query.text, RecallOptions(MOST, budget=BUDGET, previous=query.previous)
+            who, query.text, RecallOptions(MOST, budget=BUDGET, previous=query.previous)
         )
-        given = await recaller.remind(asker, query.text, RecallOptions(previous=query.previous))
+        given = await recaller.remind(who, query.text, RecallOptions(previous=query.previous))
         items = [self.shown(item) for item in given.items]
         self._used.append(Used(items, len(items), tokens(given.block)))
-        timing = block.trace.timing
-        report.recall_ms.append(timing["total"] - timing["embedding"])
         report.items += len(found.items)
-        report.foreign += sum(item.session != session.id for item in found.items)
+        report.foreign += sum(item.session != own for item in found.items)
         ranked = [self.shown(item) for item in found.items]
         shown = [self.shown(item) for item in block.items]
         report.scores.add(query, ranked, shown, self._used[-1])
@@ -245,10 +206,9 @@ class Trial:
         """By question: the evidence among the first ten and in a default reminder, half each."""
         found = []
         for query in self._corpus.queries:
-            session = private_chat(query.owner)
-            asker = asker_of(session, session.owner)
-            ranked = await recaller.search(asker, query.text, DEPTH)
-            given = await recaller.remind(asker, query.text, RecallOptions(previous=query.previous))
+            who = asker(query.owner)
+            ranked = await recaller.search(who, query.text, DEPTH)
+            given = await recaller.remind(who, query.text, RecallOptions(previous=query.previous))
             first = within([self.shown(item) for item in ranked.items], 10)
             both = (first, [self.shown(item) for item in given.items])
             found.append(sum(covered(query, items) for items in both) / 2)
@@ -260,35 +220,22 @@ class Trial:
         return Shown(frozenset(self._ids[id] for id in item.messages), len(item.messages))
 
     async def _compare(self, report: Report, progress: Progress) -> None:
-        """The same with plain retrieval, each memory by itself; timed in one of all, too."""
+        """The same with plain retrieval, each memory by itself."""
         plain: dict[str, Plain] = {}
-        texts: list[str] = []
-        owners: list[str] = []
         for owner, person in self._corpus.people.items():
             own = [_written(line.speaker, line.text) for line in person.lines]
-            plain[owner] = Plain(own, await self._vectors(own))
-            texts += own
-            owners += [owner] * len(own)
-        whole = Plain(texts, await self._vectors(texts))
-        seen = {owner: np.array([each == owner for each in owners]) for owner in plain}
+            vectors = await self._embedder.passages(own) if self._embedder else None
+            plain[owner] = Plain(own, vectors)
         for number, (query, used) in enumerate(zip(self._corpus.queries, self._used, strict=True)):
             lines = self._corpus.people[query.owner].lines
             vector = await self._embedder.query(query.text) if self._embedder else None
-            started = time.perf_counter()
-            whole.rank(query.text, vector, seen[query.owner])
-            between = time.perf_counter()
             order = plain[query.owner].rank(query.text, vector)
-            report.plain_ms.append((between - started) * 1000)
-            report.plain_own_ms.append((time.perf_counter() - between) * 1000)
             ranked = [Shown(frozenset({lines[n].id})) for n in order]
             costs = [tokens(f"- 2024-01-01 {lines[n].speaker}: {lines[n].text}") for n in order]
             total = np.cumsum(costs)
             fitting, equal = (ranked[: (total <= most).sum()] for most in (BUDGET, used.tokens))
             report.plain.add(query, ranked, fitting, replace(used, shown=equal))
             progress("comparing", number + 1, len(self._corpus.queries))
-
-    async def _vectors(self, texts: list[str]) -> Vectors | None:
-        return await self._embedder.passages(texts) if self._embedder else None
 
 
 def _texts(index: Index, visible: VisibleSet) -> dict[str, Fact | Message]:
@@ -302,6 +249,12 @@ def private_chat(owner: str) -> Session:
     return session_of(PLATFORM, "", owner, PERSONA)
 
 
+def asker(owner: str) -> Asker:
+    """One person who asks their own memory."""
+    session = private_chat(owner)
+    return asker_of(session, session.owner)
+
+
 def sender(owner: str, speaker: str) -> str:
     """User id of who speaks in somebody's memory."""
     return user_id(PLATFORM, owner if speaker == OWNER else speaker)
@@ -309,12 +262,3 @@ def sender(owner: str, speaker: str) -> str:
 
 def _written(speaker: str, text: str) -> str:
     return text if speaker == OWNER else f"{speaker}: {text}"
-
-
-def resident_mb() -> float:
-    """Resident memory of this process; 0 where the system does not say."""
-    status = Path("/proc/self/status")
-    if not status.exists():
-        return 0.0
-    (line,) = (line for line in status.read_text().splitlines() if line.startswith("VmRSS"))
-    return int(line.split()[1]) / 1024
