@@ -3,7 +3,6 @@
 import math
 from datetime import datetime
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,7 +16,7 @@ from graph_memory.dates import (
     spans,
     timestamp,
 )
-from tests.cases import rows
+from tests.cases import tabled
 from tests.makers import CHINA
 
 NOW = datetime(2026, 9, 23, 15, 30, tzinfo=CHINA)  # a Wednesday
@@ -30,30 +29,24 @@ def days(text: str) -> list[tuple[str, str]]:
     ]
 
 
-@pytest.mark.parametrize(("text", "end"), rows(__file__, "test_when_a_day_to_come_is_over"))
+@tabled
 def test_when_a_day_to_come_is_over(text: str, end: str | None):
     over = day_over(text, NOW.timestamp(), CHINA)
     assert (over and f"{datetime.fromtimestamp(over, CHINA):%Y-%m-%d}") == end
 
 
-@pytest.mark.parametrize(
-    ("text", "end"),
-    [
-        ("2026-09-21..2026-09-27", "2026-09-28"), ("..2026-10", "2026-11-01"),
-        ("2026-09..", None), ("2026-09-21", None), ("..soon", None), ("", None),
-    ],
-)  # fmt: skip
+@tabled
 def test_when_a_period_ends(text: str, end: str | None):
     over = end_of(text, CHINA)
     assert (over and f"{datetime.fromtimestamp(over, CHINA):%Y-%m-%d}") == end
 
 
-@pytest.mark.parametrize(("text", "start", "end"), rows(__file__, "test_times_that_people_name"))
+@tabled
 def test_times_that_people_name(text: str, start: str, end: str) -> None:
     assert (start, end) in days(text)
 
 
-@pytest.mark.parametrize("text", rows(__file__, "test_no_time_where_none_is_meant"))
+@tabled
 def test_no_time_where_none_is_meant(text: str) -> None:
     assert days(text) == [] or text == "99年前后"
 
@@ -72,16 +65,13 @@ def day(text: str) -> float:
     return datetime.fromisoformat(text).replace(tzinfo=CHINA).timestamp()
 
 
-@pytest.mark.parametrize(("text", "start", "end"), rows(__file__, "test_periods"))
+@tabled
 def test_periods(text: str, start: str, end: str) -> None:
     sides = day(start) if start else -math.inf, day(end) if end else math.inf
     assert periods(text, NOW.timestamp(), CHINA) == [sides]
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["", "..", "2026-13", "2026-02-30..", "2026-03..2026-01", "0000", "不知道", "9999-12-31"],
-)
+@tabled
 def test_what_names_no_time(text: str) -> None:
     assert periods(text, NOW.timestamp(), CHINA) == []
 
@@ -91,20 +81,13 @@ def test_anything_may_be_asked(text: str) -> None:
     assert all(start < end for start, end in periods(text, NOW.timestamp(), CHINA))
 
 
-@pytest.mark.parametrize(
-    ("spelled", "expected"),
-    [("十", 10), ("二十四", 24), ("两", 2), ("十五", 15), ("三十", 30), ("7", 7)],
-)
+@tabled
 def test_numerals(spelled: str, expected: int) -> None:
     assert number(spelled) == expected
     assert arabic(f"第{spelled}层") == f"第{expected}层"
 
 
-@pytest.mark.parametrize(("text", "start", "end"), [
-    ("那年夏天我们聊了什么", "2026-06-01", "2026-09-01"),
-    ("what did we do last winter", "2025-12-01", "2026-03-01"),
-    ("去年5月聊了什么", "2025-05-01", "2025-06-01"),
-])  # fmt: skip
+@tabled
 def test_periods_that_are_over(text: str, start: str, end: str) -> None:
     assert past_periods(text, NOW.timestamp(), CHINA)[0] == (day(start), day(end))
 
@@ -113,6 +96,6 @@ def test_a_character_of_a_season_is_no_season() -> None:
     assert past_periods("春节我们聊了什么", NOW.timestamp(), CHINA) == []
 
 
-@pytest.mark.parametrize(("value", "expected"), rows(__file__, "test_timestamps"))
+@tabled
 def test_timestamps(value: object, expected: float | None) -> None:
     assert timestamp(value, CHINA) == expected

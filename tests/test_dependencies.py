@@ -52,23 +52,17 @@ def test_a_room_imports_only_from_lower_layers(own: str) -> None:
 
 
 @pytest.mark.parametrize(("package", "allowed"), [
-    (
-        "astrbot",
-        {"main.py", *(path for path in map(name, runtime_modules()) if "/astrbot/" in path)},
-    ),
-    ("kuzu", {path for path in map(name, runtime_modules()) if "/graph/" in path}),
-    ("ladybug", {path for path in map(name, runtime_modules()) if "/graph/" in path}),
-    ("mcp", {"graph_memory/mcp_server.py"}),
-    ("fastapi", {path for path in map(name, runtime_modules()) if path.startswith("webui/")}),
+    ("astrbot", r"main\.py|.*/astrbot/.*"), ("kuzu", ".*/graph/.*"), ("ladybug", ".*/graph/.*"),
+    ("mcp", r"graph_memory/mcp_server\.py"), ("fastapi", "webui/.*"),
 ])  # fmt: skip
-def test_who_imports_a_package(package: str, allowed: set[str]) -> None:
-    users = {
+def test_who_imports_a_package(package: str, allowed: str) -> None:
+    users = [
         name(path)
         for path in runtime_modules()
         if any(imported.split(".")[0] == package for imported in imports(path))
-    }
+    ]
     assert users, f"nothing imports {package}: the rule has lost its meaning"
-    assert users <= allowed
+    assert [user for user in users if not re.fullmatch(allowed, user)] == []
 
 
 def test_a_start_does_without_what_not_every_chat_needs() -> None:

@@ -27,11 +27,9 @@ UNESCAPED = re.compile(r"\|\s*safe\b|autoescape\s+false")
 
 def required(*files: str) -> set[str]:
     """Names of the distributions that requirement files list."""
-    lines = [
-        line for file in files if (ROOT / file).exists() for line in read(ROOT / file).split("\n")
-    ]
-    found = [re.match(r"\s*([A-Za-z0-9][\w.-]*)", line) for line in lines]
-    return {re.sub(r"[-_.]+", "-", match.group(1)).lower() for match in found if match}
+    texts = (read(ROOT / file) for file in files)
+    found = (name for text in texts for name in re.findall(r"(?m)^\s*([A-Za-z0-9][\w.-]*)", text))
+    return {re.sub(r"[-_.]+", "-", name).lower() for name in found}
 
 
 def imported() -> set[str]:
@@ -145,13 +143,7 @@ def test_links_between_the_documents_lead_somewhere() -> None:
 
 
 def test_both_readmes_name_the_same_commands_and_settings() -> None:
-    chinese, english = (
-        set(
-            re.findall(
-                r"`(/\w+[^`]*|\./dev[^`]*|[a-z]+(?:_[a-z]+)+)`",
-                re.sub(r"<[^>]*>", "<>", read(ROOT / file)),
-            )
-        )
-        for file in ("README.md", "README_en.md")
-    )
+    named = re.compile(r"`(/\w+[^`]*|\./dev[^`]*|[a-z]+(?:_[a-z]+)+)`")
+    texts = (re.sub(r"<[^>]*>", "<>", read(ROOT / file)) for file in ("README.md", "README_en.md"))
+    chinese, english = (set(named.findall(text)) for text in texts)
     assert chinese == english

@@ -1,12 +1,10 @@
 """What people call their relatives."""
 
-import pytest
-
 from graph_memory.kinship import KIN, ONLY, first_word, kin_in, kin_words, same_kin, without_mine
-from tests.cases import rows
+from tests.cases import tabled
 
 
-@pytest.mark.parametrize(("said", "usual"), rows(__file__, "test_one_relative_has_many_words"))
+@tabled
 def test_one_relative_has_many_words(said: str, usual: str):
     assert first_word(said) == usual
     assert {said, usual} <= same_kin(said) == same_kin(usual)
@@ -18,24 +16,12 @@ def test_every_word_is_of_one_relative():
     assert all((first_word(word) in ONLY) == (word in ONLY) for word in KIN)
 
 
-@pytest.mark.parametrize(("text", "words"), [
-    ("我弟考上大学了", {"弟"}),
-    ("我奶八十了", {"奶"}),
-    ("闺女要上小学", {"女儿"}),
-    ("给丈母娘买的", {"岳母"}),
-    ("my kid sister and my mother-in-law", {"sister", "child", "mother-in-law"}),
-    ("the motherboard broke", set()),
-    ("弟兄们好", set()),
-])  # fmt: skip
+@tabled
 def test_relatives_are_found_in_what_is_said(text: str, words: set[str]):
     assert {first_word(word) for word in kin_in(text)} == {first_word(word) for word in words}
 
 
-@pytest.mark.parametrize(
-    ("reference", "word"),
-    [("我弟", "弟"), ("我的老妈", "老妈"), ("my kid sister", "sister"), ("我家闺女", "闺女"),
-     ("我亲姐", "姐"), ("张三的妈妈", "张三的妈妈"), ("我国", "我国"), ("mom", "mom")],
-)  # fmt: skip
+@tabled
 def test_mine_is_left_out(reference: str, word: str):
     assert without_mine(reference) == word
 

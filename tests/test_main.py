@@ -16,7 +16,7 @@ from typing import Any
 from unittest.mock import MagicMock
 
 import pytest
-from tests.cases import rows
+from tests.cases import tabled
 
 from . import astrbot_root  # noqa: F401
 import yaml
@@ -243,9 +243,7 @@ def activated(main: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
 CFG = {"wake_prefix": ["/", ""]}
 
 
-@pytest.mark.parametrize(
-    ("text", "meant"), rows(__file__, "test_what_is_no_command_is_answered_and_goes_no_further")
-)
+@tabled
 @pytest.mark.usefixtures("activated")
 def test_what_is_no_command_is_answered_and_goes_no_further(main, text, meant):
     event = written(main, text)
@@ -256,7 +254,7 @@ def test_what_is_no_command_is_answered_and_goes_no_further(main, text, meant):
     assert ("什么都没有做" in told or "nothing was done" in told) == (" " in text)
 
 
-@pytest.mark.parametrize(("text", "raw"), rows(__file__, "test_commands_and_what_people_say_go_on"))
+@tabled
 @pytest.mark.usefixtures("activated")
 def test_commands_and_what_people_say_go_on(main: ModuleType, text: str, raw: str) -> None:
     assert not main.host.Mistyped().filter(written(main, text, raw), CFG)
@@ -272,9 +270,7 @@ def test_astrbot_does_not_list_the_group_by_itself(main: ModuleType, text: str) 
     assert before > main.PRIORITY, "or it would be stored"
 
 
-@pytest.mark.parametrize(
-    ("text", "raw", "read"), rows(__file__, "test_commands_are_understood_as_phones_write_them")
-)
+@tabled
 @pytest.mark.usefixtures("activated")
 def test_commands_are_understood_as_phones_write_them(main, text, raw, read):
     event = written(main, text, raw)
@@ -282,9 +278,7 @@ def test_commands_are_understood_as_phones_write_them(main, text, raw, read):
     assert event.message_str == read
 
 
-@pytest.mark.parametrize(
-    ("text", "raw", "passes"), rows(__file__, "test_talk_about_personas_is_no_command")
-)
+@tabled
 def test_talk_about_personas_is_no_command(main, monkeypatch, text, raw, passes):
     monkeypatch.setattr(main.host.PersonaNamed, "known", staticmethod(lambda: ("unset", "mei")))
     assert main.host.PersonaNamed().filter(written(main, text, raw), CFG) is passes

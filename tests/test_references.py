@@ -3,13 +3,9 @@
 import pytest
 
 from graph_memory import references
-from graph_memory.model import Turn
 from graph_memory.references import Reference, References
 
-from .makers import CLUB, HOME, user
-
-zhang, zhang_in_club = Turn(HOME, user("zhang"), "张三"), Turn(CLUB, user("zhang"), "张三")
-li_in_club = Turn(CLUB, user("li"), "李四")
+from .makers import li_in_club, zhang, zhang_in_club
 
 
 def line(id: str) -> Reference:

@@ -1,6 +1,5 @@
 """Settings: wrong values are named, replaced by the default, and never stop the bot."""
 
-import math
 from dataclasses import replace
 
 import pytest
@@ -11,7 +10,7 @@ from graph_memory.errors import SettingError
 from graph_memory.locales import explain
 from graph_memory.privacy.scope import Policy, Sharing
 from graph_memory.settings import SETTINGS, Settings, read, replaced
-from tests.cases import rows
+from tests.cases import tabled
 from tests.makers import QQ, group, private, user
 
 
@@ -20,24 +19,7 @@ def test_every_default_is_accepted():
         assert setting.check(setting.default) == setting.default
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("buffer_size_private", 0), ("buffer_size_private", "很多"), ("buffer_size_private", 2.5),
-        ("buffer_size_private", True), ("time_decay_rate", math.nan), ("time_decay_rate", -1),
-        ("min_importance_threshold", 0.95), ("memory_sharing_mode", "全部"), ("webui_port", 80),
-        ("webui_key", "short"), ("enable_query_rewriting", "yes"), ("llm_provider_id", None),
-        ("remember_only", "100"),
-        ("retrieval_top_k", math.inf), ("companion", "records"), ("companion", ["梦境"]),
-        *(("webui_host", host) for host in ("example.org", "127.0.0.1:6190", "300.1.1.1",
-                                            "0.0.0.0/0", 0)),
-        *(("webui_public_url", url) for url in (
-            "memory.example.com", "ftp://a.b", "https://", "https://a.b/path", "https://a.b?x",
-            "https://[::1", "https://me@a.b", "https://a.b:x", "https://a..b",
-            "javascript:alert(1)", 1,
-        )),
-    ],
-)  # fmt: skip
+@tabled
 def test_a_wrong_value_is_named_and_replaced(name: str, value: object):
     settings, problems = read({name: value})
     assert settings == Settings()
@@ -71,17 +53,7 @@ def test_of_a_list_only_the_wrong_words_are_left_out(wrong: object):
         assert "records, mood" in told
 
 
-@pytest.mark.parametrize(
-    ("entry", "here"),
-    [
-        ("100", "zl"), ("1", "zp"), ("2", "l"), ("9", ""), ("10*", "zl"), ("*", "zlp"),
-        (f"{QQ}:1", "zp"), (f"{QQ}:100", "zl"), ("telegram:1", ""), (f"{QQ}:*", "zlp"),
-        ("main:*", "zl"), ("*:GroupMessage:*", "zl"), ("*:GroupMessage:1", ""),
-        ("*:GroupMessage:100", "zl"), (":GroupMessage:", "zl"), (f"{QQ}:FriendMessage:1", "p"),
-        ("*:FriendMessage:*", "p"), ("main:GroupMessage:100", "zl"), (f"{QQ}::", "zlp"),
-        ("main:GroupMessage:1_100", "z"), ("*:friendmessage:1", ""), ("1:", ""), (" 1 ", "zp"),
-    ],
-)  # fmt: skip
+@tabled
 def test_who_is_on_a_list(entry: str, here: str):
     room = replace(group("100"), umo="main:GroupMessage:100")
     places = {"z": (room, user("1")), "l": (room, user("2")), "p": (private("1"), user("1"))}
@@ -177,17 +149,13 @@ def test_reading_never_fails_and_always_gives_usable_settings(raw: dict[str, obj
         assert setting.check(getattr(settings, setting.name)) == getattr(settings, setting.name)
 
 
-@pytest.mark.parametrize(
-    ("given", "host", "exposed"), rows(__file__, "test_the_memory_page_listens_where_it_is_told")
-)
+@tabled
 def test_the_memory_page_listens_where_it_is_told(given: str, host: str, exposed: bool) -> None:
     settings, problems = read({"webui_host": given})
     assert (settings.webui_host, settings.is_page_exposed, problems) == (host, exposed, [])
 
 
-@pytest.mark.parametrize(
-    ("given", "url"), rows(__file__, "test_the_public_address_is_written_as_browsers_do")
-)
+@tabled
 def test_the_public_address_is_written_as_browsers_do(given: str, url: str) -> None:
     settings, problems = read({"webui_public_url": given})
     assert (settings.webui_public_url, problems) == (url, [])

@@ -80,8 +80,3 @@ def test_readme(readme: str) -> None:
     defaults = {setting.name: setting.default for setting in SETTINGS}
     for name, value in told.items():
         assert value == (str(defaults[name]) if defaults[name] else EMPTY[readme]), name
-
-
-def test_hint_names_a_file_that_exists() -> None:
-    for file in re.findall(r"requirements[\w-]*\.txt", json.dumps(SCHEMA)):
-        assert (ROOT / file).is_file()

@@ -5,7 +5,6 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 
-import pytest
 import snowballstemmer
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,7 +19,7 @@ from graph_memory.text import (
     tokens,
     told_apart,
 )
-from tests.cases import rows
+from tests.cases import tabled
 
 anything = st.text(st.characters(codec=None))
 
@@ -31,9 +30,7 @@ def test_clean_removes_what_breaks_stores_and_keeps_what_people_write():
     assert clean("啊" * 9000) == "啊" * 7999 + "…"
 
 
-@pytest.mark.parametrize(
-    ("text", "seen"), rows(__file__, "test_what_nobody_sees_is_taken_out_of_texts")
-)
+@tabled
 def test_what_nobody_sees_is_taken_out_of_texts(text: str, seen: str):
     assert clean(text) == seen
 
@@ -79,7 +76,7 @@ def test_terms_never_fail(text: str):
     assert all(term and term == term.casefold() for term in terms(text))
 
 
-@pytest.mark.parametrize(("text", "chinese"), rows(__file__, "test_language"))
+@tabled
 def test_language(text: str, chinese: bool):
     assert is_chinese(text) is chinese
 

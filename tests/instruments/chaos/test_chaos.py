@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from graph_memory.store import Draft, Journal
+from tests.cases import tabled
 
 from ...makers import claim_all, entity, fact, message
 from . import damages, kills, surges
@@ -70,23 +71,7 @@ def test_all_is_well(path: Path):
     assert Ledger({SAID}, {SAID}).audit(path, final=True) == []
 
 
-@pytest.mark.parametrize(
-    ("statement", "problem"),
-    [
-        ("DELETE FROM message", "lost:"),
-        (
-            "INSERT INTO message (session, sender, name, text, at, batch)"
-            " SELECT session, sender, name, text, at, batch FROM message",
-            "stored twice:",
-        ),
-        ("UPDATE batch SET state = 'waiting'", "a change of a batch that is not learned:"),
-        ("DELETE FROM change WHERE batch IS NOT NULL", "learned without a change:"),
-        ("UPDATE row SET data = json_set(data, '$.use_count', 2)", "learned twice:"),
-        ("DELETE FROM row WHERE kind = 'fact'", "not learned:"),
-        ("UPDATE message SET batch = NULL", "messages that were never claimed:"),
-        ("UPDATE message SET batch = 77", "messages of batches that do not exist:"),
-    ],
-)
+@tabled
 def test_the_ledger_notices(path: Path, statement: str, problem: str):
     spoil(path, statement)
     found = Ledger({SAID}, {SAID}).audit(path, final=True)
