@@ -136,9 +136,7 @@ async def shares(memory: Memory, asked: dict[Known, list[tuple[str, bool]]]) -> 
     ],
 )
 @pytest.mark.parametrize("language", ["zh", "en"])
-async def test_conditions_come_up_where_they_matter(
-    memory: Memory, language: str, model: str, asked: Asked
-) -> None:
+async def test_conditions_come_up_where_they_matter(memory, language, model, asked):
     """By what they are about; with a model by what requests mean as well."""
     if model:
         await know_requests(memory)

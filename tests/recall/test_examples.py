@@ -14,7 +14,6 @@ from graph_memory.store import Journal
 
 from ..instruments.eval import world
 from ..makers import T0, private, user
-from .conftest import Memory
 from .hashing import HashingEmbedder
 
 HOME, ME = private("10001"), user("10001")
@@ -57,9 +56,7 @@ async def test_what_needs_no_memory_is_told_from_what_does(bundled: Embedder, la
 
 
 @pytest.mark.parametrize("lines", [LEAST - 20, LEAST + 20])
-async def test_small_talk_brings_up_nothing_where_much_is_remembered(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch, lines: int
-) -> None:
+async def test_small_talk_brings_up_nothing_where_much_is_remembered(memory, monkeypatch, lines):
     """Where little is, as others see it, the examples may not be known at all."""
     memory.embedder = HashingEmbedder()
     await memory.open()

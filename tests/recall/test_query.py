@@ -135,9 +135,7 @@ def test_what_tells_something_as_well(text: str) -> None:
 
 
 @tabled
-def test_a_question_about_somebody_as_they_would_ask_it(
-    text: str, names: list[str], own: str
-) -> None:
+def test_a_question_about_somebody_as_they_would_ask_it(text, names, own):
     assert first_person(text, names) == own
 
 

@@ -1,7 +1,7 @@
 """Memories to move, and what is in them."""
 
 import asyncio
-from collections.abc import AsyncIterator, Collection, Iterable
+from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 from datetime import UTC
 from pathlib import Path
@@ -72,10 +72,6 @@ def put(path: Path, data: bytes | str) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(data if isinstance(data, bytes) else data.encode())
     return path
-
-
-def said(messages: Iterable[Message]) -> list[tuple[str, str, str, float]]:
-    return [(m.session, m.sender, m.text, m.at) for m in messages]
 
 
 async def everything(journal: Journal) -> list[Message]:

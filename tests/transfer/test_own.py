@@ -17,6 +17,7 @@ from graph_memory.companion import CoreFact, FollowUp, InnerState, Mood
 from graph_memory.deletion import Tombstones, retraction
 from graph_memory.deletion.message_retention import trim_log
 from graph_memory.errors import FormatError
+from graph_memory.learning import Learning
 from graph_memory.model import (
     Addressee,
     Change,
@@ -40,31 +41,29 @@ from graph_memory.model import (
 from graph_memory.settings import Settings
 from graph_memory.store import Journal
 from graph_memory.store.pauses import Pauses
+from graph_memory.transfer import TransferService
 from graph_memory.transfer.deduplication import referred
 from tests.makers import T0, context, entity, fact, group, message, name, private, user
 from tests.recall.histories import History, histories
 
 from ..cases import tabled
 from .support import attend, brought, everything, exported, hear, importer, opened, put, write
-from .support import said as words
 
 GROUP, HER = group("9"), private("1")
 PEANUT = entity("花生")
 
 
-async def test_chosen_facts_are_read_again_with_what_they_rest_on(tmp_path: Path) -> None:
-    async with opened(tmp_path / "a") as journal:
-        await filled(journal)
-        facts = await journal.read(lambda rows: rows.find(Fact))
-        chosen = next(each for each in facts if each.evidence)
-        assert len(facts) > 1
-        data = await exported(journal, facts=[chosen.id, "f:gone"])
-    async with opened(tmp_path / "b") as other:
-        await brought(other, put(tmp_path / "facts.jsonl", data))
-        assert await other.read(lambda rows: rows.find(Fact)) == [chosen]
-        assert [each.id for each in await everything(other)] == list(chosen.evidence)
-        names = await other.read(lambda rows: rows.find(Name, a=chosen.object))
-        assert names or not chosen.object.startswith("e:")
+async def test_chosen_facts_are_read_again_with_what_they_rest_on(one, two, tmp_path):
+    await filled(one)
+    facts = await one.read(lambda rows: rows.find(Fact))
+    chosen = next(each for each in facts if each.evidence)
+    assert len(facts) > 1
+    data = await exported(one, facts=[chosen.id, "f:gone"])
+    await brought(two, put(tmp_path / "facts.jsonl", data))
+    assert await two.read(lambda rows: rows.find(Fact)) == [chosen]
+    assert [each.id for each in await everything(two)] == list(chosen.evidence)
+    names = await two.read(lambda rows: rows.find(Name, a=chosen.object))
+    assert names or not chosen.object.startswith("e:")
 
 
 async def filled(journal: Journal) -> None:
@@ -120,16 +119,15 @@ def sample(cls: type[Any]) -> Row:
     return made
 
 
-async def test_everything_of_every_kind_comes_back_as_the_same_bytes(tmp_path: Path) -> None:
-    async with opened(tmp_path / "a") as one, opened(tmp_path / "b") as two:
-        await filled(one)
-        before = await exported(one)
-        kinds = {json.loads(line).get("type") for line in before.splitlines()}
-        assert kinds - {None} == {cls.kind for cls in registered()}
-        plan, run = await brought(two, put(tmp_path / "x.jsonl", before))
-        assert await exported(two) == before
-        assert (plan.messages, plan.new, run.count, run.keeps) == (5, 5, 5, True)
-        assert await everything(two) == await everything(one)
+async def test_everything_of_every_kind_comes_back_as_the_same_bytes(one, two, tmp_path):
+    await filled(one)
+    before = await exported(one)
+    kinds = {json.loads(line).get("type") for line in before.splitlines()}
+    assert kinds - {None} == {cls.kind for cls in registered()}
+    plan, run = await brought(two, put(tmp_path / "x.jsonl", before))
+    assert await exported(two) == before
+    assert (plan.messages, plan.new, run.count, run.keeps) == (5, 5, 5, True)
+    assert await everything(two) == await everything(one)
 
 
 @given(histories())
@@ -166,7 +164,7 @@ async def play(journal: Journal, history: History) -> None:
             kept = tuple(numbers[id] for id in step.evidence if id in numbers)
             await write(journal, replace(step, evidence=kept))
         elif isinstance(step, Forgotten):
-            await write(journal, replace(step, message=numbers.get(step.message, 999)))
+            await write(journal, Forgotten.of(step.session, numbers.get(step.message, 999)))
         elif isinstance(step, Episode):  # no number that another message may get one day
             first, last = (numbers.get(of, 999) for of in (step.first_message, step.last_message))
             await write(journal, replace(step, first_message=first, last_message=last))
@@ -174,102 +172,97 @@ async def play(journal: Journal, history: History) -> None:
             await write(journal, step)
 
 
-async def test_an_own_file_brings_nothing_of_a_pause_or_of_groups_that_are_off(tmp_path):
-    async with opened(tmp_path / "a") as one, opened(tmp_path / "b") as two:
-        asked, told, other, _ = await hear(
-            one,
-            HER,
-            message(HER, user("1"), "我给爸买了保险", T0),
-            message(HER, "bot", "好的，买了保险", T0 + 1, name=""),
-            message(HER, user("1"), "我住在长沙", T0 + 900),
-            message(HER, "bot", "知道了", T0 + 901, name=""),
-        )
-        insured = fact(HER, user("1"), PEANUT, "小红给爸买了保险", evidence=(asked.id,))
-        lives = fact(HER, user("1"), PEANUT, "小红住在长沙", evidence=(other.id,), at=T0 + 900)
-        summed = Episode("ep:1", HER.id, T0, T0 + 901, asked.id, other.id + 1, 4, "买了保险")
-        await write(one, insured, lives, replace(summed, participants=(user("1"),)))
-        await hear(one, GROUP, message(GROUP, user("2"), "群里的话", T0))
-        await write(one, fact(GROUP, user("2"), PEANUT, "群里的事"))
-        clock = iter((T0 - 100, T0 + 100))
-        pauses = Pauses(two, lambda: next(clock))
-        await pauses.pause("user", user("1"))
-        await pauses.resume("user", user("1"))
-        path = put(tmp_path / "x.jsonl", await exported(one))
-        plan = await importer(two, path).preview()
-        assert (plan.skipped, plan.new) == ({"paused": 2}, 3)
-        plan, _ = await brought(
-            two, path, remembers=Settings(never_remember=("*:GroupMessage:*",)).remembers
-        )
-        assert (plan.skipped, plan.new) == ({"paused": 3}, 2)
-        assert [m.text for m in await everything(two)] == ["我住在长沙", "知道了"]
-        facts = await two.read(lambda rows: list(rows.scan(Fact)))
-        assert [each.statement for each in facts] == ["小红住在长沙"]
-        assert b"\xe4\xbf\x9d\xe9\x99\xa9" not in await exported(two), "保险"
-        assert told.id
+async def test_an_own_file_brings_nothing_of_a_pause_or_of_groups_that_are_off(one, two, tmp_path):
+    asked, told, other, _ = await hear(
+        one,
+        HER,
+        message(HER, user("1"), "我给爸买了保险", T0),
+        message(HER, "bot", "好的，买了保险", T0 + 1, name=""),
+        message(HER, user("1"), "我住在长沙", T0 + 900),
+        message(HER, "bot", "知道了", T0 + 901, name=""),
+    )
+    insured = fact(HER, user("1"), PEANUT, "小红给爸买了保险", evidence=(asked.id,))
+    lives = fact(HER, user("1"), PEANUT, "小红住在长沙", evidence=(other.id,), at=T0 + 900)
+    summed = Episode("ep:1", HER.id, T0, T0 + 901, asked.id, other.id + 1, 4, "买了保险")
+    await write(one, insured, lives, replace(summed, participants=(user("1"),)))
+    await hear(one, GROUP, message(GROUP, user("2"), "群里的话", T0))
+    await write(one, fact(GROUP, user("2"), PEANUT, "群里的事"))
+    clock = iter((T0 - 100, T0 + 100))
+    pauses = Pauses(two, lambda: next(clock))
+    await pauses.pause("user", user("1"))
+    await pauses.resume("user", user("1"))
+    path = put(tmp_path / "x.jsonl", await exported(one))
+    plan = await importer(two, path).preview()
+    assert (plan.skipped, plan.new) == ({"paused": 2}, 3)
+    plan, _ = await brought(
+        two, path, remembers=Settings(never_remember=("*:GroupMessage:*",)).remembers
+    )
+    assert (plan.skipped, plan.new) == ({"paused": 3}, 2)
+    assert [m.text for m in await everything(two)] == ["我住在长沙", "知道了"]
+    facts = await two.read(lambda rows: list(rows.scan(Fact)))
+    assert [each.statement for each in facts] == ["小红住在长沙"]
+    assert b"\xe4\xbf\x9d\xe9\x99\xa9" not in await exported(two), "保险"
+    assert told.id
 
 
-async def test_another_memory_is_joined_with_the_one_that_is_there(tmp_path: Path) -> None:
-    async with opened(tmp_path / "a") as one, opened(tmp_path / "b") as two:
-        await filled(one)
-        await hear(two, GROUP, message(GROUP, user("5"), "今天下雨", T0 - 5_000))
-        path = put(tmp_path / "x.jsonl", await exported(one))
-        plan, run = await brought(two, path)
-        assert (plan.new, run.count, run.keeps) == (5, 5, False)
-        lines = {m.id: m for m in await everything(two)}
-        assert [m.text for m in lines.values()][:2] == ["今天下雨", "我对花生过敏"]
-        facts = await two.read(lambda rows: rows.find(Fact, session=GROUP.id))
-        assert {lines[id].text for f in facts for id in f.evidence} == {"我对花生过敏"}
-        (quote,) = [m.to for m in lines.values() if m.to]
-        assert quote[0].quoted is not None
-        assert lines[quote[0].quoted].text == "我对花生过敏"
-        day, episode = sorted(
-            await two.read(lambda rows: rows.find(Episode)), key=lambda row: row.level
-        )
-        assert day.parts == (episode.id,)
-        assert episode.id == episode_id(GROUP.id, episode.first_message)
-        assert (lines[episode.first_message].text, lines[episode.last_message].text) == (
-            "我对花生过敏",
-            "记住了，小红",
-        )
-        (muted,) = await two.read(lambda rows: rows.find(Forgotten))
-        assert lines[muted.message].text == "那我们不吃花生"
-        assert muted.id == stable_id("x", GROUP.id, str(muted.message))
-        before = await exported(two)
-        await brought(two, path)
-        assert await exported(two) == before
+async def test_another_memory_is_joined_with_the_one_that_is_there(one, two, tmp_path):
+    await filled(one)
+    await hear(two, GROUP, message(GROUP, user("5"), "今天下雨", T0 - 5_000))
+    path = put(tmp_path / "x.jsonl", await exported(one))
+    plan, run = await brought(two, path)
+    assert (plan.new, run.count, run.keeps) == (5, 5, False)
+    lines = {m.id: m for m in await everything(two)}
+    assert [m.text for m in lines.values()][:2] == ["今天下雨", "我对花生过敏"]
+    facts = await two.read(lambda rows: rows.find(Fact, session=GROUP.id))
+    assert {lines[id].text for f in facts for id in f.evidence} == {"我对花生过敏"}
+    (quote,) = [m.to for m in lines.values() if m.to]
+    assert quote[0].quoted is not None
+    assert lines[quote[0].quoted].text == "我对花生过敏"
+    day, episode = sorted(
+        await two.read(lambda rows: rows.find(Episode)), key=lambda row: row.level
+    )
+    assert day.parts == (episode.id,)
+    assert episode.id == episode_id(GROUP.id, episode.first_message)
+    assert (lines[episode.first_message].text, lines[episode.last_message].text) == (
+        "我对花生过敏",
+        "记住了，小红",
+    )
+    (muted,) = await two.read(lambda rows: rows.find(Forgotten))
+    assert lines[muted.message].text == "那我们不吃花生"
+    assert muted.id == stable_id("x", GROUP.id, str(muted.message))
+    before = await exported(two)
+    await brought(two, path)
+    assert await exported(two) == before
 
 
-async def test_a_message_that_was_heard_twice_is_one(tmp_path: Path) -> None:
-    async with opened(tmp_path / "a") as one, opened(tmp_path / "b") as two:
-        same = message(GROUP, user("1"), "哈哈", T0)
-        await hear(one, GROUP, same, same, message(GROUP, user("1"), "你好", T0, ref="7@1"))
-        await hear(two, GROUP, message(GROUP, user("2"), "在吗", T0), same)
-        await hear(two, GROUP, message(GROUP, user("1"), "你好", T0 + 3, ref="7@1"))
-        _, run = await brought(two, put(tmp_path / "x.jsonl", await exported(one)))
-        assert run.count == 1
-        assert [m.text for m in await everything(two)] == ["在吗", "哈哈", "你好", "哈哈"]
+async def test_a_message_that_was_heard_twice_is_one(one, two, tmp_path):
+    same = message(GROUP, user("1"), "哈哈", T0)
+    await hear(one, GROUP, same, same, message(GROUP, user("1"), "你好", T0, ref="7@1"))
+    await hear(two, GROUP, message(GROUP, user("2"), "在吗", T0), same)
+    await hear(two, GROUP, message(GROUP, user("1"), "你好", T0 + 3, ref="7@1"))
+    _, run = await brought(two, put(tmp_path / "x.jsonl", await exported(one)))
+    assert run.count == 1
+    assert [m.text for m in await everything(two)] == ["在吗", "哈哈", "你好", "哈哈"]
 
 
-async def test_an_open_presence_of_old_does_not_let_anybody_back_in(tmp_path: Path) -> None:
-    async with opened(tmp_path / "a") as one, opened(tmp_path / "b") as two:
-        await hear(one, GROUP, message(GROUP, user("1"), "我来了", T0))
-        await hear(two, GROUP, message(GROUP, user("1"), "你好", T0 - 100))
-        await two.leave(GROUP.circle, user("1"), T0 + 500)
-        await brought(two, put(tmp_path / "x.jsonl", await exported(one)))
-        assert all(p.until == T0 + 500 for p in await two.presences())
+async def test_an_open_presence_of_old_does_not_let_anybody_back_in(one, two, tmp_path):
+    await hear(one, GROUP, message(GROUP, user("1"), "我来了", T0))
+    await hear(two, GROUP, message(GROUP, user("1"), "你好", T0 - 100))
+    await two.leave(GROUP.circle, user("1"), T0 + 500)
+    await brought(two, put(tmp_path / "x.jsonl", await exported(one)))
+    assert all(p.until == T0 + 500 for p in await two.presences())
 
 
-async def test_who_was_forgotten_does_not_come_back(tmp_path: Path) -> None:
-    async with opened(tmp_path / "a") as one, opened(tmp_path / "b") as two:
-        await filled(one)
-        path = put(tmp_path / "x.jsonl", await exported(one))
-        Tombstones.read(tmp_path / "b").add(user("1"), T0)
-        plan, _ = await brought(two, path)
-        assert plan.skipped["forgotten"] == 1
-        left = (await exported(two)).decode()
-        assert user("1") not in left
-        assert "小红" not in left
-        assert "那我们不吃花生" in left
+async def test_who_was_forgotten_does_not_come_back(one, two, tmp_path):
+    await filled(one)
+    path = put(tmp_path / "x.jsonl", await exported(one))
+    Tombstones.read(tmp_path / "b").add(user("1"), T0)
+    plan, _ = await brought(two, path)
+    assert plan.skipped["forgotten"] == 1
+    left = (await exported(two)).decode()
+    assert user("1") not in left
+    assert "小红" not in left
+    assert "那我们不吃花生" in left
 
 
 async def test_what_was_retracted_does_not_come_back(journal: Journal, tmp_path: Path) -> None:
@@ -291,38 +284,35 @@ def _kind(place: str) -> str:
     return "group" if place == "9" else "private"
 
 
-async def test_a_pause_that_is_over_travels_and_no_later_import_fills_it(tmp_path: Path) -> None:
-    async with opened(tmp_path / "a") as one, opened(tmp_path / "b") as two:
-        clock = iter((T0, T0 + 1_000, T0 + 5_000, T0 + 6_000))
-        for kind, id in (("user", user("1")), ("circle", GROUP.circle)):
-            pauses = Pauses(one, lambda: next(clock))
-            await pauses.pause(kind, id)
-            await pauses.resume(kind, id)
-        before = await exported(one)
-        await brought(two, put(tmp_path / "x.jsonl", before))
-        assert await exported(two) == before
-        said = [(500, "1", "1"), (5_500, "2", "9"), (2_000, "1", "1"), (500, "2", "9")]
-        text = "".join(
-            json.dumps({"time": T0 + at, "sender": who, "text": f"{at}", _kind(place): place})
-            + "\n"
-            for at, who, place in said
-        )
-        plan = await importer(two, put(tmp_path / "chat.jsonl", text.encode())).preview()
-        assert (plan.skipped, plan.new) == ({"paused": 2}, 2)
+async def test_a_pause_that_is_over_travels_and_no_later_import_fills_it(one, two, tmp_path):
+    clock = iter((T0, T0 + 1_000, T0 + 5_000, T0 + 6_000))
+    for kind, id in (("user", user("1")), ("circle", GROUP.circle)):
+        pauses = Pauses(one, lambda: next(clock))
+        await pauses.pause(kind, id)
+        await pauses.resume(kind, id)
+    before = await exported(one)
+    await brought(two, put(tmp_path / "x.jsonl", before))
+    assert await exported(two) == before
+    said = [(500, "1", "1"), (5_500, "2", "9"), (2_000, "1", "1"), (500, "2", "9")]
+    text = "".join(
+        json.dumps({"time": T0 + at, "sender": who, "text": f"{at}", _kind(place): place}) + "\n"
+        for at, who, place in said
+    )
+    plan = await importer(two, put(tmp_path / "chat.jsonl", text.encode())).preview()
+    assert (plan.skipped, plan.new) == ({"paused": 2}, 2)
 
 
-async def test_one_person(tmp_path: Path) -> None:
-    async with opened(tmp_path / "a") as one, opened(tmp_path / "b") as two:
-        await filled(one)
-        hers = await exported(one, user("1"))
-        text = hers.decode()
-        assert "我对花生过敏" in text
-        assert "别告诉小明" in text
-        assert "那我们不吃花生" not in text
-        assert user("3") not in text
-        await brought(two, put(tmp_path / "x.jsonl", hers))
-        assert {m.sender for m in await everything(two)} == {user("1"), "bot"}
-        assert await exported(two, user("1")) == hers
+async def test_one_person(one: Journal, two: Journal, tmp_path: Path) -> None:
+    await filled(one)
+    hers = await exported(one, user("1"))
+    text = hers.decode()
+    assert "我对花生过敏" in text
+    assert "别告诉小明" in text
+    assert "那我们不吃花生" not in text
+    assert user("3") not in text
+    await brought(two, put(tmp_path / "x.jsonl", hers))
+    assert {m.sender for m in await everything(two)} == {user("1"), "bot"}
+    assert await exported(two, user("1")) == hers
 
 
 async def refused(journal: Journal, path: Path, data: bytes) -> FormatError:
@@ -385,72 +375,65 @@ async def test_a_file_of_rows_only_in_halves_is_cut_off(journal: Journal, tmp_pa
     assert "longer" in (await refused(journal, tmp_path / "x.jsonl", long)).reason
 
 
-async def test_an_import_is_undone_in_one_go(tmp_path: Path) -> None:
-    async with opened(tmp_path / "a") as one, opened(tmp_path / "b") as two:
-        await filled(one)
-        await hear(two, GROUP, message(GROUP, user("5"), "今天下雨", T0 - 5_000))
-        before = await exported(two)
-        told: list[Any] = []
-        two.listen(told.append)
-        mover = moverof(two)
-        await mover.bring(importer(two, put(tmp_path / "x.jsonl", await exported(one))))
-        assert await exported(two) != before
-        undone = await mover.undo()
-        assert (undone.messages, undone.kept) == (5, 0)
-        assert await exported(two) == before
-        assert any(isinstance(each, Erased) and len(each.messages) == 5 for each in told)
-        assert any(isinstance(each, Change) and each.reason == "undo import" for each in told)
+async def test_an_import_is_undone_in_one_go(one: Journal, two: Journal, tmp_path: Path) -> None:
+    await filled(one)
+    await hear(two, GROUP, message(GROUP, user("5"), "今天下雨", T0 - 5_000))
+    before = await exported(two)
+    told: list[Any] = []
+    two.listen(told.append)
+    mover = moverof(two)
+    await mover.bring(importer(two, put(tmp_path / "x.jsonl", await exported(one))))
+    assert await exported(two) != before
+    undone = await mover.undo()
+    assert (undone.messages, undone.kept) == (5, 0)
+    assert await exported(two) == before
+    assert any(isinstance(each, Erased) and len(each.messages) == 5 for each in told)
+    assert any(isinstance(each, Change) and each.reason == "undo import" for each in told)
 
 
-async def test_what_was_altered_since_stays(tmp_path: Path) -> None:
-    async with opened(tmp_path / "a") as one, opened(tmp_path / "b") as two:
-        await filled(one)
-        mover = moverof(two)
-        await mover.bring(importer(two, put(tmp_path / "x.jsonl", await exported(one))))
-        older = await two.read(lambda rows: rows.get(Fact, "f:older"))
-        await write(two, replace(older, evidence=(), pinned=False))
-        assert (await mover.undo()).kept == 1
-        assert await two.read(lambda rows: [f.id for f in rows.find(Fact)]) == ["f:older"]
-        assert await everything(two) == []
+async def test_what_was_altered_since_stays(one: Journal, two: Journal, tmp_path: Path) -> None:
+    await filled(one)
+    mover = moverof(two)
+    await mover.bring(importer(two, put(tmp_path / "x.jsonl", await exported(one))))
+    older = await two.read(lambda rows: rows.get(Fact, "f:older"))
+    await write(two, replace(older, evidence=(), pinned=False))
+    assert (await mover.undo()).kept == 1
+    assert await two.read(lambda rows: [f.id for f in rows.find(Fact)]) == ["f:older"]
+    assert await everything(two) == []
 
 
-async def test_an_old_import_is_undone_though_the_log_has_only_counts(tmp_path: Path) -> None:
+async def test_an_old_import_is_undone_though_the_log_has_only_counts(one, two, tmp_path):
     """What it brought goes; what it widened stays as it is."""
-    async with opened(tmp_path / "a") as one, opened(tmp_path / "b") as two:
-        await filled(one)
-        await write(two, GROUP, name(GROUP, PEANUT, "花生", T0 + 900))
-        service = moverof(two)
-        await service.bring(importer(two, put(tmp_path / "x.jsonl", await exported(one))))
-        await trim_log(two, T0 + 365 * 86_400)
-        assert (await service.undo()).kept == 0
-        (known,) = await two.read(lambda rows: rows.find(Name))
-        assert (known.first_at, known.last_at) == (T0, T0 + 900)
-        assert await everything(two) == []
-        assert await two.read(lambda rows: [*rows.find(Fact), *rows.find(Episode)]) == []
+    await filled(one)
+    await write(two, GROUP, name(GROUP, PEANUT, "花生", T0 + 900))
+    service = moverof(two)
+    await service.bring(importer(two, put(tmp_path / "x.jsonl", await exported(one))))
+    await trim_log(two, T0 + 365 * 86_400)
+    assert (await service.undo()).kept == 0
+    (known,) = await two.read(lambda rows: rows.find(Name))
+    assert (known.first_at, known.last_at) == (T0, T0 + 900)
+    assert await everything(two) == []
+    assert await two.read(lambda rows: [*rows.find(Fact), *rows.find(Episode)]) == []
 
 
-async def test_nobody_was_there_longer_for_an_import_that_is_undone(tmp_path: Path) -> None:
+async def test_nobody_was_there_longer_for_an_import_that_is_undone(one, two, tmp_path):
     """What the file says of who was there goes, though no message of it began an interval."""
-    async with opened(tmp_path / "a") as one, opened(tmp_path / "b") as two:
-        await hear(one, GROUP, message(GROUP, user("1"), "今天下雨", T0 - 9_000))
-        await attend(one, *[Presence(GROUP.circle, user(of), T0 - 8_000) for of in ("2", "3")])
-        await hear(two, GROUP, message(GROUP, user("2"), "私房话", T0 - 5_000))
-        before = await two.presences()
-        mover = moverof(two)
-        await mover.bring(importer(two, put(tmp_path / "x.jsonl", await exported(one))))
-        assert {each.user for each in await two.presences()} == {user("1"), user("2"), user("3")}
-        await hear(two, GROUP, message(GROUP, user("3"), "我也在", T0))
-        await mover.undo()
-        assert await two.presences() == [*before, Presence(GROUP.circle, user("3"), T0)]
-        await mover.bring(importer(two, put(tmp_path / "x.jsonl", await exported(one))))
-        await mover.undo()
-        assert await two.presences() == [*before, Presence(GROUP.circle, user("3"), T0)]
+    await hear(one, GROUP, message(GROUP, user("1"), "今天下雨", T0 - 9_000))
+    await attend(one, *[Presence(GROUP.circle, user(of), T0 - 8_000) for of in ("2", "3")])
+    await hear(two, GROUP, message(GROUP, user("2"), "私房话", T0 - 5_000))
+    before = await two.presences()
+    mover = moverof(two)
+    await mover.bring(importer(two, put(tmp_path / "x.jsonl", await exported(one))))
+    assert {each.user for each in await two.presences()} == {user("1"), user("2"), user("3")}
+    await hear(two, GROUP, message(GROUP, user("3"), "我也在", T0))
+    await mover.undo()
+    assert await two.presences() == [*before, Presence(GROUP.circle, user("3"), T0)]
+    await mover.bring(importer(two, put(tmp_path / "x.jsonl", await exported(one))))
+    await mover.undo()
+    assert await two.presences() == [*before, Presence(GROUP.circle, user("3"), T0)]
 
 
-def moverof(journal: Journal) -> Any:
-    from graph_memory.learning import Learning
-    from graph_memory.transfer import TransferService
-
+def moverof(journal: Journal) -> TransferService:
     shared = context(journal, now=lambda: T0)
     return TransferService(journal.path.parent, shared, Learning(shared, None))
 
@@ -468,34 +451,29 @@ def test_every_field_that_names_messages_is_renumbered() -> None:
         ("forgotten", "message"), ("episode", "first_message"), ("episode", "last_message"),
     }  # fmt: skip
     assert referred(Forgotten("x:1", "s", 7)) == (7,)
-    assert words([]) == []
 
 
-async def test_names_and_texts_come_in_without_what_nobody_sees(tmp_path: Path) -> None:
-    async with opened(tmp_path / "a") as journal:
-        await filled(journal)
-        await write(journal, name(GROUP, user("1"), "小红", T0 + 9))
-        data = await exported(journal)
+async def test_names_and_texts_come_in_without_what_nobody_sees(one, two, tmp_path):
+    await filled(one)
+    await write(one, name(GROUP, user("1"), "小红", T0 + 9))
+    data = await exported(one)
     for kind, values in (
         ("message", {"text": "a\u202eb", "name": "\u202e张三：我"}),
         ("fact", {"statement": "\u202e张三\U000e0041爱爬山"}),
         ("name", {"text": "张\u200d三（真）", "norm": "张\u200d三(真)", "node": user("1")}),
     ):
         data = changed(data, kind, **values)
-    async with opened(tmp_path / "b") as other:
-        await brought(other, put(tmp_path / "x.jsonl", data))
-        said = await everything(other)
-        assert ("张三 我", "ab") in {(each.name, each.text) for each in said}
-        facts = await other.read(lambda rows: rows.find(Fact))
-        assert "张三爱爬山" in {each.statement for each in facts}
-        names = await other.read(lambda rows: rows.find(Name))
-        assert ("张三", "张三") in {(each.text, each.norm) for each in names}
+    await brought(two, put(tmp_path / "x.jsonl", data))
+    said = await everything(two)
+    assert ("张三 我", "ab") in {(each.name, each.text) for each in said}
+    facts = await two.read(lambda rows: rows.find(Fact))
+    assert "张三爱爬山" in {each.statement for each in facts}
+    names = await two.read(lambda rows: rows.find(Name))
+    assert ("张三", "张三") in {(each.text, each.norm) for each in names}
 
 
-async def test_a_message_of_nothing_that_is_seen_does_not_stop_an_import(tmp_path: Path) -> None:
-    async with opened(tmp_path / "a") as journal:
-        await filled(journal)
-        data = changed(await exported(journal), "message", text="\u2060")
-    async with opened(tmp_path / "b") as other:
-        await brought(other, put(tmp_path / "x.jsonl", data))
-        assert "…" in {each.text for each in await everything(other)}
+async def test_a_message_of_nothing_that_is_seen_does_not_stop_an_import(one, two, tmp_path):
+    await filled(one)
+    data = changed(await exported(one), "message", text="\u2060")
+    await brought(two, put(tmp_path / "x.jsonl", data))
+    assert "…" in {each.text for each in await everything(two)}

@@ -11,7 +11,7 @@ from typing import Any
 from hypothesis import given, settings
 
 from graph_memory.companion import CoreFact, Mood
-from graph_memory.model import Asker, Episode, Fact, Forgotten, Message, Session, asker_of
+from graph_memory.model import Asker, Episode, Forgotten, Message, Session, asker_of
 from graph_memory.privacy.scope import Attendance, Policy, Rank, span, view
 from graph_memory.store import Journal
 from graph_memory.transfer.export import lines_for
@@ -19,6 +19,7 @@ from tests.makers import T0, fact, group, message, private, user
 from tests.recall.histories import SESSIONS, History, histories
 
 from .support import attend, hear, opened, write
+from .test_own import play
 
 
 async def seen(
@@ -105,25 +106,9 @@ async def _compare(history: History) -> None:
         told = []
         for name, keeps in (("a", lambda _: True), ("b", shows)):
             async with opened(Path(place) / name) as journal:
-                await _play(journal, [step for step in history.final() if keeps(step)])
+                await play(journal, History([step for step in history.final() if keeps(step)]))
+                # Those of the history say who was there.
+                await journal.alter(lambda db, _tell: db.execute("DELETE FROM presence"))
                 await attend(journal, *history.presences)
                 told.append(await seen(journal, asker))
         assert told[0] == told[1]
-
-
-async def _play(journal: Journal, steps: list[Any]) -> None:
-    """Without presences of their own: those of the history say who was there."""
-    numbers: dict[int, int] = {}
-    by_id = {s.id: s for s in SESSIONS}
-    for step in steps:
-        if isinstance(step, Message):
-            numbers[step.id] = (await journal.append(replace(step, id=0), by_id[step.session])).id
-    await journal.alter(lambda db, _tell: db.execute("DELETE FROM presence"))
-    for step in steps:
-        if isinstance(step, Forgotten):
-            await write(journal, Forgotten.of(step.session, numbers.get(step.message, 0)))
-        elif isinstance(step, Fact):
-            kept = tuple(numbers[id] for id in step.evidence if id in numbers)
-            await write(journal, replace(step, evidence=kept))
-        elif not isinstance(step, Message):
-            await write(journal, step)

@@ -12,32 +12,31 @@ from graph_memory.store import Journal
 from graph_memory.transfer import preview_renaming, rename_chat
 from tests.makers import QQ, T0, group, message, private, undo, user
 
-from .support import brought, exported, hear, opened, put
+from .support import brought, exported, hear, put
 
 OLD, NEW = group("9"), group("10")
 LEAVING = message(OLD, user("1"), "我们换群吧", T0 - 100)
 
 
-async def test_a_group_that_moved(tmp_path: Path) -> None:
-    async with opened(tmp_path / "a") as journal, opened(tmp_path / "b") as other:
-        await hear(journal, OLD, LEAVING)
-        assert await preview_renaming(journal, OLD.circle, NEW.circle) == [(OLD.circle, NEW.circle)]
-        change = await rename_chat(journal, OLD.circle, NEW.circle, T0)
-        (session,) = await journal.read(lambda rows: list(rows.scan(Session)))
-        assert (session.id, session.circle, session.umo) == (OLD.id, NEW.circle, "")
-        attendance = Attendance(await journal.presences())
-        assert view(session, asker_of(NEW, user("1")), Policy(), attendance)
-        assert view(session, asker_of(OLD, user("1")), Policy(), attendance) is None
-        sight = view(session, asker_of(private("1"), user("1")), Policy(), attendance)
-        # Up to now: whether they have come along nobody knows.
-        assert sight.windows == ((T0 - 100, T0),)
-        # What moved can be taken out and brought in.
-        before = await exported(journal)
-        await brought(other, put(tmp_path / "x.jsonl", before))
-        assert await exported(other) == before
-        await undo(journal, change.id, "owner")
-        (session,) = await journal.read(lambda rows: list(rows.scan(Session)))
-        assert session.circle == OLD.circle
+async def test_a_group_that_moved(journal: Journal, two: Journal, tmp_path: Path) -> None:
+    await hear(journal, OLD, LEAVING)
+    assert await preview_renaming(journal, OLD.circle, NEW.circle) == [(OLD.circle, NEW.circle)]
+    change = await rename_chat(journal, OLD.circle, NEW.circle, T0)
+    (session,) = await journal.read(lambda rows: list(rows.scan(Session)))
+    assert (session.id, session.circle, session.umo) == (OLD.id, NEW.circle, "")
+    attendance = Attendance(await journal.presences())
+    assert view(session, asker_of(NEW, user("1")), Policy(), attendance)
+    assert view(session, asker_of(OLD, user("1")), Policy(), attendance) is None
+    sight = view(session, asker_of(private("1"), user("1")), Policy(), attendance)
+    # Up to now: whether they have come along nobody knows.
+    assert sight.windows == ((T0 - 100, T0),)
+    # What moved can be taken out and brought in.
+    before = await exported(journal)
+    await brought(two, put(tmp_path / "x.jsonl", before))
+    assert await exported(two) == before
+    await undo(journal, change.id, "owner")
+    (session,) = await journal.read(lambda rows: list(rows.scan(Session)))
+    assert session.circle == OLD.circle
 
 
 async def presences(journal: Journal) -> list[Presence]:
