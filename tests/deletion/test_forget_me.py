@@ -118,6 +118,19 @@ async def recalled(service: MemoryService, session: Session, who: str, text: str
     return (await service.recall.remind(asker_of(session, who), text)).block
 
 
+async def assert_gone(path: Path) -> None:
+    """A memory that is opened again knows the others, and no file knows who was forgotten."""
+    again = await opened(path)
+    assert KEPT in await recalled(again, LIS, LI, f"悄悄话{KEPT}")
+    assert PLANTED not in await recalled(again, CLUB, LI, "PLANTED秘")
+    await again.backups.purge()
+    assert holding(path, PLANTED) == []
+    await again.close()
+    assert holding(path, PLANTED) == []
+    assert holding(path, "80001") == []
+    assert not Tombstones.read(path).unfinished
+
+
 async def test_no_byte_is_left_and_others_lose_nothing(tmp_path: Path):
     service = await opened(tmp_path, model=ScriptedModel(learned))
     await live(service)
@@ -234,13 +247,7 @@ async def test_a_restored_backup_does_not_bring_them_back(service: MemoryService
     old.path.write_bytes(outside)
     stage(tmp_path, old.name, T0)
     assert holding(tmp_path, PLANTED)
-    again = await opened(tmp_path)
-    assert KEPT in await recalled(again, LIS, LI, f"悄悄话{KEPT}")
-    assert PLANTED not in await recalled(again, CLUB, LI, "PLANTED秘")
-    await again.backups.purge()
-    await again.close()
-    assert holding(tmp_path, PLANTED) == []
-    assert holding(tmp_path, "80001") == []
+    await assert_gone(tmp_path)
 
     (tmp_path / JOURNAL).write_bytes(outside)  # put there by hand
     await (await opened(tmp_path)).close()
@@ -261,23 +268,23 @@ async def test_whoever_came_back_and_is_restored_is_not_erased_again(service, tm
     await again.close()
 
 
-async def test_damaged_copies_go(service: MemoryService, tmp_path: Path):
-    backup = await service.backups.make("manual")
-    content = bytearray(backup.path.read_bytes())
+def damaged(copy: Path) -> None:
+    content = bytearray(copy.read_bytes())
     content[4096:8192] = os.urandom(4096)
-    backup.path.write_bytes(content)
-    (tmp_path / "journal-damaged-20260101T000000Z.sqlite3").write_bytes(content)
-    await service.forget_me.forget(WANG)
-    await service.backups.purge()
-    assert holding(tmp_path, PLANTED) == []
-    assert saved(tmp_path) == []
+    copy.write_bytes(content)
+    (copy.parents[1] / "journal-damaged-20260101T000000Z.sqlite3").write_bytes(content)
 
 
-async def test_copies_that_are_too_old_to_be_read_go(service: MemoryService, tmp_path: Path):
-    with closing(sqlite3.connect((await service.backups.make("manual")).path)) as db:
+def too_old(copy: Path) -> None:
+    with closing(sqlite3.connect(copy)) as db:
         db.execute("DELETE FROM migration WHERE name >= ?", (FOLDED,))
         db.execute("ALTER TABLE message DROP COLUMN addressees")
         db.commit()
+
+
+@pytest.mark.parametrize("spoil", [damaged, too_old])
+async def test_copies_that_cannot_be_read_go(service, tmp_path, spoil):
+    spoil((await service.backups.make("manual")).path)
     await service.forget_me.forget(WANG)
     await service.backups.purge()
     assert not Tombstones.read(tmp_path).unfinished
@@ -289,24 +296,17 @@ def fail(*_: Any, **__: Any) -> None:
     raise JournalError("no room")
 
 
-@pytest.mark.parametrize(
-    ("module", "step"), [(forget_me, "purge"), (forget_me, "compact"), (forget_me, "empty_log")]
-)
-async def test_a_purge_that_fails_is_done_again(service, tmp_path, module, step, monkeypatch):
+@pytest.mark.parametrize("step", ["purge", "compact", "empty_log"])
+async def test_a_purge_that_fails_is_done_again(service, tmp_path, step, monkeypatch):
     await service.backups.make("manual")
     with monkeypatch.context() as patch:
-        patch.setattr(module, step, fail)
+        patch.setattr(forget_me, step, fail)
         assert await service.forget_me.forget(WANG) is Outcome.DONE
         await service.backups.purge()
         assert "no room" in service.backups.problem
     assert Tombstones.read(tmp_path).unfinished
     await service.close()
-    again = await opened(tmp_path)
-    assert KEPT in await recalled(again, LIS, LI, f"悄悄话{KEPT}")
-    await again.backups.purge()
-    assert not Tombstones.read(tmp_path).unfinished
-    await again.close()
-    assert holding(tmp_path, PLANTED) == []
+    await assert_gone(tmp_path)
 
 
 async def test_a_journal_that_cannot_be_written_is_erased_later(service, monkeypatch):
@@ -422,15 +422,7 @@ async def test_a_kill_on_the_way_is_made_good_at_the_next_start(tmp_path: Path, 
     child.send_signal(signal.SIGKILL)
     await child.wait()
 
-    again = await opened(tmp_path)
-    assert KEPT in await recalled(again, LIS, LI, f"悄悄话{KEPT}")
-    assert PLANTED not in await recalled(again, CLUB, LI, "PLANTED秘")
-    await again.backups.purge()
-    assert holding(tmp_path, PLANTED) == []
-    await again.close()
-    assert holding(tmp_path, PLANTED) == []
-    assert holding(tmp_path, "80001") == []
-    assert not Tombstones.read(tmp_path).unfinished
+    await assert_gone(tmp_path)
 
 
 async def test_tombstones_that_cannot_be_read_is_an_error(tmp_path: Path):

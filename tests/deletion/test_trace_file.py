@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from graph_memory.deletion import Outcome
-from graph_memory.recall import RecallOptions, traces
+from graph_memory.recall import traces
 
 from ..makers import T0, entity, fact, holding, message, put
 from ..transfer.support import OPTIONS, exported, hear, opened
@@ -72,13 +72,3 @@ async def test_an_import_that_is_undone_takes_the_traces_since(tmp_path: Path) -
         await world.memory.transfer.undo()
         kept = [trace.query for trace in world.memory.recall.traces.recent()]
         assert kept == ["今晚吃什么好呢？"]
-
-
-async def test_who_pauses_leaves_no_question(tmp_path: Path) -> None:
-    async with living(tmp_path) as world:
-        await world.memory.learning.pauses.pause("user", LI)
-        turn = replace(li_in_club, text="我的病历号是多少？")
-        assert await world.memory.learning.hear(turn) is None
-        await world.memory.recall.remind(turn.asker, turn.text, RecallOptions(message=0))
-        assert [trace.query for trace in world.memory.recall.traces.recent()] == [""]
-    assert holding(tmp_path, LI, traces.FILE) == []

@@ -166,8 +166,10 @@ async def test_a_full_buffer_is_learned_with_one_call(world: World):
     assert asked == [(VERSION,)]
     status = await world.learning.status()
     assert (status.buffered, status.waiting, status.dead, status.failed) == (0, 0, 0, 0)
-    assert world.cost == Cost(1, 100, 10)
     assert status.last_learned_at == world.time
+    assert world.cost == Cost(1, 100, 10)
+    world.time += 86_400
+    assert world.cost == Cost()
 
 
 async def test_an_idle_buffer_is_learned(world: World):
@@ -579,19 +581,6 @@ async def test_what_was_forgotten_meanwhile_is_not_learned(world: World):
     assert await world.learning.flush() == 1
     assert "花生" not in world.script.calls[-1].prompt
     assert await world.facts() == []
-
-
-async def test_usage_is_counted_by_day_and_survives_a_restart(world: World):
-    await world.hear("我喜欢猫")
-    await world.learning.flush()
-    await world.close()
-    await world.open()
-    assert world.cost.calls == 1
-    await world.hear("我喜欢狗")
-    await world.learning.flush()
-    assert world.cost == Cost(2, 200, 20)
-    world.time += 86_400
-    assert world.cost == Cost()
 
 
 async def test_a_flush_that_is_cancelled_cancels_no_other(world: World):

@@ -243,14 +243,6 @@ async def test_a_late_failure_does_not_unlearn(shop: Shop):
     assert await shop.journal.queue() == []
 
 
-async def test_a_failed_batch_waits(shop: Shop):
-    await shop.fill(1)
-    (urged,) = shop.learning.retry_now([1])
-    await shop.learning.step()
-    assert not await urged
-    assert await shop.learning.step() == 30.0
-
-
 def test_a_clock_that_is_set_back_keeps_no_buffer_waiting():
     buffers = Buffers(Settings(buffer_timeout=300), grace=1)
     home = private("zhang")

@@ -143,13 +143,6 @@ async def test_named_things_are_labelled_in_the_same_order_in_every_process(jour
     assert [thing.name for thing in (await chat.show()).things.values()] == names
 
 
-async def crowd(chat: Chat) -> None:
-    """More facts than are shown, each about an exam, too."""
-    for number in range(40):
-        about = f"zhang helped the friend number {number} pass an exam really well"
-        await chat.told("so", said("U1", "did", f"friend {number}", about, 1), name="zhang")
-
-
 async def test_what_was_foreseen_is_shown_when_it_is_spoken_of(journal: Journal):
     chat = Chat(journal, private("zhang"))
     for event, statement in (
@@ -158,7 +151,9 @@ async def test_what_was_foreseen_is_shown_when_it_is_spoken_of(journal: Journal)
     ):
         plan = said("U1", "plans", event, statement, 1, date="2026-10-20")
         await chat.told(f"a {event} is ahead", plan, name="zhang")
-    await crowd(chat)
+    for number in range(40):  # more than is shown, each about an exam, too
+        about = f"zhang helped the friend number {number} pass an exam really well"
+        await chat.told("so", said("U1", "did", f"friend {number}", about, 1), name="zhang")
     await chat.say("zhang", "the friend number 7 says the exam went really well", "zhang")
     shown = [fact.statement for fact in (await chat.show()).facts.values()]
     assert shown[0] == "zhang has a hard exam"

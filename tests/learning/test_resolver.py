@@ -43,16 +43,6 @@ async def room(journal: Journal) -> Chat:
     return Chat(journal, group("100"))
 
 
-@pytest.mark.parametrize(("statement", "facts"), [("那里叫花园", 1), ("花园", 0)])
-async def test_nothing_is_about_itself(chat: Chat, statement: str, facts: int):
-    change = await chat.told("我去花园了", said("花园", "is_named", "花园", statement, 1),
-        entities=[thing("E1", "花园", "place")],
-    )  # fmt: skip
-    found = written(change, Fact)
-    assert len(found) == facts
-    assert all(fact.subject != fact.object for fact in found)
-
-
 async def test_a_fact_with_its_people_things_and_summary(chat: Chat):
     first = await chat.say("zhang", "我养了一只猫叫豆豆，小名豆子", "张三")
     await chat.say(BOT, "好可爱！")

@@ -3,7 +3,6 @@
 import re
 import sqlite3
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -98,16 +97,6 @@ async def test_questions_are_asked_of_providers_without_secrets(world: World) ->
     assert any("哪家银行" in text for text in asked)
     assert not any(CARD in text or WORD in text for text in asked)
     assert CARD not in world.memory.recall.traces.recent()[0].query
-
-
-async def test_what_is_retracted_is_in_no_trace(world: World) -> None:
-    turn = replace(zhang_in_club, text="我的银行卡在蓝色抽屉里", ref="7@1")
-    await world.memory.learning.hear(turn)
-    await world.memory.settle()
-    await world.memory.recall.remind(zhang_in_club.asker, "银行卡在哪个抽屉？")
-    assert "蓝色抽屉" in world.memory.recall.traces.recent()[0].block
-    assert await world.memory.library.retract(CLUB.circle, "7")
-    assert world.memory.recall.traces.recent() == []
 
 
 def copying(call: Call) -> dict[str, Any]:

@@ -104,6 +104,9 @@ async def test_the_session_is_written_with_its_first_message_only(journal: Journ
     await say(journal, "一", "二")
     assert await journal.last_change() == 1
     assert (await journal.change(1)).ops[0].kind == "session"
+    await journal.commit(put(replace(HERE, title="别处")))  # and anew after somebody else wrote it
+    await say(journal, "三")
+    assert (await journal.change(3)).ops[0].row == HERE
 
 
 async def test_presence_opens_with_the_first_message_and_ends_with_leaving(journal: Journal):
@@ -304,17 +307,6 @@ async def test_a_closed_journal_says_so(tmp_path: Path):
     await journal.close()
     with pytest.raises(ClosedError):
         await journal.last_change()
-
-
-async def test_a_session_that_another_change_wrote_is_met_anew(journal: Journal) -> None:
-    said = message(HERE, ZHANG, "在吗", T0)
-    await journal.append(said, HERE)
-    await journal.append(said, HERE)
-    assert await journal.last_change() == 1
-    await journal.commit(put(replace(HERE, title="别处")))
-    await journal.append(said, HERE)
-    back = await journal.change(3)
-    assert back.ops[0].row == HERE
 
 
 async def test_a_message_that_is_sent_again_is_not_looked_for_among_all(journal: Journal):
