@@ -137,6 +137,11 @@ async def put(journal: Journal, *rows: Row, drop: Iterable[Row] = ()) -> Change 
     return await journal.commit(lambda _: Draft("learn", "learned", list(rows), gone))
 
 
+async def scan(journal: Journal, cls: type[Row]) -> list[Any]:
+    """All rows of a kind."""
+    return await journal.read(lambda rows: list(rows.scan(cls)))
+
+
 async def all_changes(journal: Journal, after: int = 0) -> list[Change]:
     """Changes later than number ``after``, oldest first."""
     numbers = range(after + 1, await journal.last_change() + 1)

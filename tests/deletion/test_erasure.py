@@ -32,7 +32,7 @@ from graph_memory.model import (
 from graph_memory.store import Draft, Journal, Rows
 from graph_memory.text import normalise
 
-from ..makers import T0, broken_off, entity, fact, group, message, name, private, user
+from ..makers import T0, broken_off, entity, fact, group, message, name, private, scan, user
 
 pytestmark = pytest.mark.slow
 
@@ -219,7 +219,7 @@ async def test_what_they_say_meanwhile_is_said_anew(journal: Journal, monkeypatc
     await erasing
     assert [m.text for m in await journal.newest_messages(9)] == ["我又来了"] * 2
     assert await journal.presences() == [Presence(club.circle, gone, T0 + 99)]
-    assert {s.id for s in await journal.read(lambda rows: list(rows.scan(Session)))} == {
+    assert {s.id for s in await scan(journal, Session)} == {
         club.id,
         home.id,
     }

@@ -28,7 +28,7 @@ from graph_memory.store import Draft
 from graph_memory.store.schema import FOLDED
 
 from ..disks import small_disk
-from ..makers import T0, entity, fact, group, holding, name, private, put, undo_last, user
+from ..makers import T0, entity, fact, group, holding, name, private, put, scan, undo_last, user
 from ..scripted import Call, HashEmbedder, ScriptedModel, answer, said, thing
 from ..waiting import until
 
@@ -136,10 +136,10 @@ async def test_no_byte_is_left_and_others_lose_nothing(tmp_path: Path):
     await live(service)
     old = await service.backups.make("manual")
     assert PLANTED in await recalled(service, CLUB, LI, "东西PLANTED秘")
-    facts = await service.journal.read(lambda rows: list(rows.scan(Fact)))
+    facts = await scan(service.journal, Fact)
     mine = {f.id for f in facts if KEPT in f.statement}
     assert any(f.subject == WANG and f.session == CLUB.id for f in facts), "learned in the group"
-    assert any(PLANTED in n.text for n in await all_names(service)), "entities, too"
+    assert any(PLANTED in n.text for n in await scan(service.journal, Name)), "entities, too"
     assert holding(tmp_path, PLANTED)
 
     assert await service.forget_me.forget(WANG) is Outcome.DONE
@@ -149,7 +149,7 @@ async def test_no_byte_is_left_and_others_lose_nothing(tmp_path: Path):
     assert holding(tmp_path, PLANTED) == []
     assert holding(tmp_path, "80001") == [], "not even the account"
     await service.settle()
-    left = await service.journal.read(lambda rows: list(rows.scan(Fact)))
+    left = await scan(service.journal, Fact)
     assert {f.id for f in left} == mine
     words = [m.text for m in await service.journal.newest_messages(1000)]
     assert sum(KEPT in text for text in words) == 13
@@ -160,7 +160,7 @@ async def test_no_byte_is_left_and_others_lose_nothing(tmp_path: Path):
     names = [node.name for node in await service.graph.ask(lambda graph: graph.nodes())]
     assert any(KEPT in each for each in names)
     assert not [each for each in names if PLANTED in each or "80001" in each]
-    episodes = await service.journal.read(lambda rows: list(rows.scan(Episode)))
+    episodes = await scan(service.journal, Episode)
     assert {e.session for e in episodes} == {CLUB.id, LIS.id}
     (anew,) = [e.summary for e in episodes if e.session == CLUB.id]
     assert KEPT in anew, "written anew of what is left"
@@ -179,10 +179,6 @@ async def test_no_byte_is_left_and_others_lose_nothing(tmp_path: Path):
     assert KEPT in await recalled(again, LIS, LI, f"悄悄话{KEPT}")
     await again.close()
     assert holding(tmp_path, PLANTED) == []
-
-
-async def all_names(service: MemoryService) -> list[Any]:
-    return await service.journal.read(lambda rows: list(rows.scan(Name)))
 
 
 async def test_what_others_did_can_still_be_undone(service: MemoryService):
@@ -229,7 +225,7 @@ async def test_names_that_others_use_as_well_stay(tmp_path: Path):
         db.execute("UPDATE change SET batch = ? WHERE id = ?", (batch, number))
         db.commit()
     await service.forget_me.forget(WANG)
-    assert [n.text for n in await all_names(service) if n.node != LI] == ["茶馆"]
+    assert [n.text for n in await scan(service.journal, Name) if n.node != LI] == ["茶馆"]
     left = await service.journal.read(lambda rows: [m.entity for m in rows.scan(Mention)])
     assert left == [shared]
     assert await service.journal.read(lambda rows: [e.id for e in rows.scan(Entity)]) == [shared]

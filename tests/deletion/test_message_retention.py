@@ -52,6 +52,8 @@ from ..makers import (
     group,
     message,
     name,
+    put,
+    scan,
     undo,
     user,
 )
@@ -77,14 +79,15 @@ class World:
     async def say(self, text: str, at: float = T0, *, learn: bool = True) -> Message:
         said = await self.journal.append(message(HOME, ZHANG, text, at=at), HOME)
         if learn:
-            claimed = await self.journal.claim(HOME.id, claim_all)
-            assert claimed
-            batch = claimed[0].id
-            await self.journal.commit(lambda _: Draft("learn", "learned", batch=batch))
+            await self.learn()
         return said
 
+    async def learn(self) -> None:
+        batch, _ = await self.journal.claim(HOME.id, claim_all)
+        await self.journal.commit(lambda _: Draft("learn", "learned", batch=batch.id))
+
     async def put(self, *rows: Row) -> Change | None:
-        return await self.journal.commit(lambda _: Draft("learn", "learned", [HOME, *rows]))
+        return await put(self.journal, HOME, *rows)
 
     async def left(self) -> list[str]:
         return [row.text for row in await self.journal.newest_messages(10_000)]
@@ -161,8 +164,7 @@ async def test_many_go_in_slices_and_recall_follows(world):
     for number in range(count):
         said = message(HOME, ZHANG, f"第{number}次说起青岛的海", at=T0 + number)
         await world.journal.append(said, HOME)
-    claimed = await world.journal.claim(HOME.id, claim_all)
-    await world.journal.commit(lambda _: Draft("learn", "learned", batch=claimed[0].id))
+    await world.learn()
     first, *_, last = await world.journal.newest_messages(count)
     await world.put(told(first, last, "张三说起青岛"))
     hashes = [text_hash("第7次说起青岛的海"), text_hash("张三说起青岛")]
@@ -195,10 +197,9 @@ async def test_entities_of_which_nothing_is_known_go_after_a_while(world):
     assert (await world.run()).last.orphaned == 0
     world.clock.now = T0 + GRACE + 1
     assert (await world.run()).last.orphaned == 1
-    left = await world.journal.read(lambda rows: {row.id for row in rows.scan(Entity)})
+    left = {row.id for row in await scan(world.journal, Entity)}
     assert left == {known, fresh, merged, bot}
-    names = await world.journal.read(lambda rows: {row.text for row in rows.scan(Name)})
-    assert names == {"风", "张三"}
+    assert {row.text for row in await scan(world.journal, Name)} == {"风", "张三"}
     await undo(world.journal, await world.journal.last_change(), "owner")
     assert await world.journal.read(lambda rows: rows.get(Entity, old)) == Entity(old)
 
@@ -349,31 +350,25 @@ async def test_names_of_a_forgotten_person_go_also_when_the_log_knows_no_more(wo
     said = await world.journal.append(message(club, ZHANG, "我家有只猫叫豆豆", at=T0), club)
     await world.journal.append(message(club, user("li"), "我喜欢胡桃", at=T0 + 5), club)
     cat, nut = entity("豆豆"), entity("胡桃")
-    await world.journal.commit(
-        lambda _: Draft("learn", "learned", [
-            club, Entity(cat), Entity(nut), name(club, ZHANG, "张三", T0),
-            name(club, cat, "豆豆", T0), name(club, nut, "胡桃", T0),
-            Participation("p:1", club.id, ZHANG, T0, T0, 1),
-            fact(club, ZHANG, cat, "张三养了豆豆", speaker=ZHANG, evidence=(said.id,)),
-        ])
+    await world.put(
+        club, Entity(cat), Entity(nut), name(club, ZHANG, "张三", T0),
+        name(club, cat, "豆豆", T0), name(club, nut, "胡桃", T0),
+        Participation("p:1", club.id, ZHANG, T0, T0, 1),
+        fact(club, ZHANG, cat, "张三养了豆豆", speaker=ZHANG, evidence=(said.id,)),
     )  # fmt: skip
     await trim_log(world.journal, T0 + 100 * DAY)
     await world.journal.in_slices(lambda db, tell: erase(db, ZHANG, T0, tell))
-    assert await world.journal.read(lambda rows: [row.text for row in rows.scan(Name)]) == ["胡桃"]
+    assert [row.text for row in await scan(world.journal, Name)] == ["胡桃"]
 
 
 async def test_a_message_retracted_late_takes_its_names_and_what_was_understood(world):
     said = await world.say("我家有只猫叫豆豆")
     cat = entity("豆豆")
-    await world.journal.commit(
-        lambda _: Draft("learn", "learned", [
-            Entity(cat), name(HOME, cat, "豆豆", T0),
-            InnerState("in:1", HOME.id, "我懂了", "养猫的人", "近了", 1, T0),
-        ])
-    )  # fmt: skip
+    state = InnerState("in:1", HOME.id, "我懂了", "养猫的人", "近了", 1, T0)
+    await world.put(Entity(cat), name(HOME, cat, "豆豆", T0), state)
     assert await trim_log(world.journal, T0 + 100 * DAY) == 3
     await world.journal.in_slices(
         lambda db, tell: retract(db, tell, ids=[said.id], at=T0 + 100 * DAY)
     )
     for kind in (Name, InnerState):
-        assert await world.journal.read(lambda rows, kind=kind: list(rows.scan(kind))) == []
+        assert await scan(world.journal, kind) == []

@@ -12,7 +12,8 @@ from graph_memory.model import BOT, Entity, Episode, Fact, Mention, Name, Sessio
 from graph_memory.store import Journal
 from graph_memory.text import normalise
 
-from ..makers import CLUB, T0, Clock, entity, fact, message, name, private, put, user
+from ..cases import tabled
+from ..makers import CLUB, T0, Clock, entity, fact, message, name, private, put, scan, user
 
 U, V, W = user("1"), user("2"), user("3")
 
@@ -81,9 +82,9 @@ async def test_where_the_person_was_the_bot_no_longer_names_them(journal: Journa
     await forget(journal)
     assert await texts(journal) == ["她最近怎么样", "NickZQ42 是别人"]
     assert told.id not in [m.id for m in await journal.newest_messages(9)]
-    (left,) = await journal.read(lambda rows: list(rows.scan(Episode)))
+    (left,) = await scan(journal, Episode)
     assert (left.summary, left.messages, left.participants) == ("小红: 她最近怎么样", 2, (V,))
-    assert not await journal.read(lambda rows: list(rows.scan(Mood))), "whose words it rests on"
+    assert not await scan(journal, Mood), "whose words it rests on"
 
 
 async def test_a_conversation_without_the_person_keeps_its_summary(journal: Journal):
@@ -92,7 +93,7 @@ async def test_a_conversation_without_the_person_keeps_its_summary(journal: Jour
     last = await say(journal, CLUB, BOT, "NickZQ4 住在杭州", 2_001)
     await summed_up(journal, CLUB, V, first.id, last.id, "小红问了好")
     await forget(journal)
-    (left,) = await journal.read(lambda rows: list(rows.scan(Episode)))
+    (left,) = await scan(journal, Episode)
     assert (left.summary, left.messages) == ("小红问了好", 1)
 
 
@@ -129,8 +130,8 @@ async def test_what_friends_told_in_private_goes(journal: Journal):
     ]
     await put(journal, User(V), *told, *hers, *about)
     await forget(journal)
-    assert [f.statement for f in await facts(journal)] == ["大刘怕考拉"]
-    assert {n.text for n in await names(journal)} == {"大刘"}
+    assert [f.statement for f in await scan(journal, Fact)] == ["大刘怕考拉"]
+    assert {n.text for n in await scan(journal, Name)} == {"大刘"}
     assert "小优喜欢考拉" in await texts(journal), "others' own words stay"
 
 
@@ -147,8 +148,8 @@ async def test_what_others_told_of_somebody_else_stays(journal: Journal, why: st
     await say(journal, home, V, "小优喜欢考拉", 2, "小红")
     await put(journal, User(V), *brother, told)
     await forget(journal)
-    assert [f.statement for f in await facts(journal)] == ["小优喜欢考拉"]
-    assert {n.text for n in await names(journal)} == {"小优"}
+    assert [f.statement for f in await scan(journal, Fact)] == ["小优喜欢考拉"]
+    assert {n.text for n in await scan(journal, Name)} == {"小优"}
 
 
 def person(where: Session, called: str, at: float) -> tuple[Entity, Name, Mention]:
@@ -157,28 +158,11 @@ def person(where: Session, called: str, at: float) -> tuple[Entity, Name, Mentio
     return Entity(node), name(where, node, called, at), mention
 
 
-async def facts(journal: Journal) -> list[Fact]:
-    return await journal.read(lambda rows: list(rows.scan(Fact)))
+@tabled
+def test_whole_names(called: str, text: str, found: bool):
+    assert bool(re.search(pattern(normalise(called)), normalise(text))) is found
 
 
-async def names(journal: Journal) -> list[Name]:
-    return await journal.read(lambda rows: list(rows.scan(Name)))
-
-
-def test_whole_names():
-    def found(called: str, text: str) -> bool:
-        return bool(re.search(pattern(normalise(called)), normalise(text)))
-
-    assert found("Al", "so AL said")
-    assert found("Al", "我问Al了")
-    assert found("小明", "找小明吧")
-    assert not found("Al", "Also, always")
-    assert not found("li", "Lina and Ali")
-    assert found("a.b*", "the a.b* there")
-
-
-def test_ordinary_words_are_no_names():
-    for word in ("今天", "你好", "我", "a", "the", "10086", "，。", "also", "谢谢", "good day"):
-        assert is_ordinary(normalise(word)), word
-    for called in ("小优", "NickZQ4", "韶山冲", "老王头"):
-        assert not is_ordinary(normalise(called)), called
+@tabled
+def test_ordinary_words_are_no_names(word: str, ordinary: bool):
+    assert is_ordinary(normalise(word)) is ordinary

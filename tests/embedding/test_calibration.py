@@ -12,6 +12,7 @@ from graph_memory.errors import EmbeddingError, StorageError
 from graph_memory.inference.ports import Vectors
 from graph_memory.store import Journal
 
+from ..cases import tabled
 from .conftest import Pairs, compare
 
 pytestmark = pytest.mark.slow
@@ -135,12 +136,7 @@ async def test_it_is_the_same_every_time_and_closes_the_model():
     assert raw.width == 0
 
 
-@pytest.mark.parametrize(("asked", "told", "more", "why"), [
-    ([1.0, 0.0], [1.0, 0.0], 0, "the same vector"),
-    ([1.0, 0.0], [1.0, 0.0, 0.0], 0, "different widths"),
-    ([float("nan")], [1.0], 0, "not finite"),
-    ([1.0], [1.0], 1, "shape"),
-])  # fmt: skip
+@tabled
 async def test_a_useless_model_is_refused(asked, told, more, why):
     embedder = ThreadedEmbedder(
         "没用", lambda texts: [asked] * len(texts), lambda texts: [told] * (len(texts) + more)

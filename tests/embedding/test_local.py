@@ -33,12 +33,6 @@ async def test_any_text_has_a_vector(model: tuple[CalibratedEmbedder, int]):
     assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
 
 
-async def test_the_same_text_has_the_same_vector(nano: CalibratedEmbedder):
-    one = await nano.passages(["小林对花生过敏"])
-    several = await nano.passages(["阿杰养了一只橘猫", "小林对花生过敏", "小雨要搬去成都"])
-    assert np.allclose(one[0], several[1], atol=1e-5)
-
-
 async def test_a_query_overtakes_passages_and_the_loop_runs_on(nano: CalibratedEmbedder):
     texts = [f"第{n}条：" + "小雨下个月要搬去成都工作，" * 16 for n in range(6)]
     passages = asyncio.create_task(nano.passages(texts))

@@ -9,6 +9,8 @@ from graph_memory.embedding import text_hash
 from graph_memory.embedding.vectors import MAX_TEXT, fit, unit_rows
 from graph_memory.errors import EmbeddingError
 
+from ..cases import tabled
+
 ANY_TEXT = st.text(st.characters(categories=None), max_size=900)
 
 
@@ -57,13 +59,7 @@ def test_extreme_numbers_keep_their_direction():
     assert np.allclose(unit_rows([[1e200, 1e200], [1e-200, 0]], "m", 2), [[0.5**0.5] * 2, [1, 0]])
 
 
-@pytest.mark.parametrize(("values", "rows", "width", "why"), [
-    ([[1.0, float("nan")]], 1, 0, "not finite"), ([[1.0, float("inf")]], 1, 2, "not finite"),
-    ([[0.0, 0.0]], 1, 0, "zeros"), ([[1.0, 2.0]], 2, 0, "shape"),
-    ([[1.0, 2.0]], 1, 3, "width 2 after 3"), ([[1.0], [1.0, 2.0]], 2, 0, "no vector"),
-    ([["a", "b"]], 1, 0, "no vector"), (None, 1, 0, "not finite|no vector"), ([[]], 1, 0, "shape"),
-    ([[[1.0]]], 1, 0, "shape"),
-])  # fmt: skip
+@tabled
 def test_what_is_no_vector_is_refused(values: object, rows: int, width: int, why: str):
     with pytest.raises(EmbeddingError, match=why):
         unit_rows(values, "坏模型", rows, width)  # type: ignore[arg-type]

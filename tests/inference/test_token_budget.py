@@ -22,7 +22,7 @@ from graph_memory.store import Journal
 from graph_memory.text import tokens
 
 from .. import world
-from ..makers import CHINA, HERS, HOME, LI, T0, ZHANG, Clock, admin, broken_off, zhang
+from ..makers import CHINA, HERS, HOME, LI, T0, ZHANG, Clock, admin, broken_off, scan, zhang
 from ..scripted import ScriptedModel, answer, said
 
 HOUR, DAY = 3_600.0, 86_400.0
@@ -51,6 +51,13 @@ async def spending(journal: Journal, clock: Clock) -> AsyncIterator[TokenBudget]
     await spending.close()
 
 
+async def written(journal: Journal, clock: Clock) -> dict[str, Cost]:
+    """What was written down of this day."""
+    again = TokenBudget(journal, CHINA, clock)
+    await again.load()
+    return again.today().costs
+
+
 async def test_every_purpose_has_its_own_count_and_a_day_ends_at_midnight(spending, clock):
     assert spending.today() == Account()
     spending.add("learn", 100, 10)
@@ -69,9 +76,7 @@ async def test_a_restart_does_not_reset_the_day(journal, spending, clock):
     for _ in range(50):
         spending.add("learn", 100, 10)
     await spending.close()
-    again = TokenBudget(journal, CHINA, clock)
-    await again.load()
-    assert again.today().costs == {"learn": Cost(50, 5_000, 500)}
+    assert await written(journal, clock) == {"learn": Cost(50, 5_000, 500)}
 
 
 async def test_what_several_count_adds_up(journal, spending, clock):
@@ -83,9 +88,10 @@ async def test_what_several_count_adds_up(journal, spending, clock):
             await spending.close()
     await other.close()
     await spending.close()
-    written = TokenBudget(journal, CHINA, clock)
-    await written.load()
-    assert written.today().costs == {"learn": Cost(10, 100, 10), "rewrite": Cost(10, 10, 10)}
+    assert await written(journal, clock) == {
+        "learn": Cost(10, 100, 10),
+        "rewrite": Cost(10, 10, 10),
+    }
 
 
 async def test_what_could_not_be_written_down_is_added_later(journal, spending, clock):
@@ -95,9 +101,7 @@ async def test_what_could_not_be_written_down_is_added_later(journal, spending, 
             await asyncio.sleep(0.05)
     spending.add("learn", 10, 1)
     await spending.close()
-    written = TokenBudget(journal, CHINA, clock)
-    await written.load()
-    assert written.today().costs == {"learn": Cost(3, 30, 3)}
+    assert await written(journal, clock) == {"learn": Cost(3, 30, 3)}
 
 
 async def test_what_a_provider_does_not_count_is_estimated(spending: TokenBudget) -> None:
@@ -150,7 +154,7 @@ def opened(
 
 
 async def facts(service: MemoryService) -> list[str]:
-    found = await service.journal.read(lambda rows: rows.find(Fact))
+    found = await scan(service.journal, Fact)
     return [fact.statement for fact in found]
 
 

@@ -39,7 +39,7 @@ from graph_memory.store import Draft, Journal
 from graph_memory.text import normalise
 
 from ..cases import words
-from ..makers import CHINA, entity, group, private, user
+from ..makers import CHINA, entity, group, private, scan, user
 from .chat import Chat
 
 PEOPLE = {
@@ -240,7 +240,7 @@ class Story:
                 raise AssertionError(f"what is {what}?")
 
     async def _check_fact(self, fact: Fact, fields: Iterable[str]) -> None:
-        everything = await self.journal.read(lambda rows: list(rows.scan(Fact)))
+        everything = await scan(self.journal, Fact)
         places = {chat.session.id: f"@{place}" for place, chat in self._chats.items()}
         places[self.chat.session.id] = ""
         texts = {each.id: each.statement + places[each.session] for each in everything}

@@ -42,18 +42,6 @@ async def test_many_mentions_stay_within_the_budget(room: Chat):
     assert tokens("\n".join(known.lines())) <= BUDGET
 
 
-async def test_what_was_said_before_is_shown_as_it_begins(room: Chat):
-    await room.say("red", "我明天去北京" + "很远" * 40, "小红", ref="1@9")
-    await room.learn(answer())
-    message = await room.say("zhang", "我也去", "张三", quote=Quote(RED, "小红", "1", "别的"))
-    assert message.mentions == (RED,)
-    assert message.text == "我也去"
-    (line,) = lines(await prompt(room))
-    assert line.startswith(f"U1 张三: {QUOTE}U2「我明天去北京很远")
-    assert line.endswith("…」 我也去")
-    assert len(line) < 70
-
-
 async def test_what_the_journal_does_not_have_is_not_shown(room: Chat, journal: Journal):
     """Words of somebody who asked not to be remembered come back by no quote."""
     await room.say("zhang", "我也去", "张三", quote=Quote(RED, "小红", "1", "不许记住的话"))

@@ -23,7 +23,7 @@ from graph_memory.model import BOT, GAP, Change, Episode, Fact, Forgotten, Sessi
 from graph_memory.privacy.redaction import MASK
 from graph_memory.settings import GROUPS, Settings
 from graph_memory.store import Journal
-from tests.makers import put
+from tests.makers import put, scan
 
 from ..makers import CHINA, T0, all_changes, claim_all, context, group, private, user
 from ..scripted import ScriptedModel, answer, said
@@ -415,7 +415,7 @@ async def test_failures_back_off_then_wait_visibly_then_revive(world, caplog):
     assert await world.learning.flush() == 0  # the dead stay dead until they are revived
     assert len(world.script.calls) == 5
     # What was said is remembered all the same.
-    assert len(await world.journal.read(lambda rows: rows.find(Episode))) == 1
+    assert len(await scan(world.journal, Episode)) == 1
     world.script.script = [CATS]
     assert await world.learning.revive() == 1
     await world.learning.settle()
@@ -492,7 +492,7 @@ async def test_without_a_model_conversations_are_kept_word_for_word(world: World
     await world.learning.settle()
     (change,) = await world.learned()
     assert (change.ops, change.reason) == ((), "learned")
-    (episode,) = await world.journal.read(lambda rows: rows.find(Episode))
+    (episode,) = await scan(world.journal, Episode)
     assert (episode.messages, episode.summary) == (4, "")
     status = await world.learning.status()
     assert (status.buffered, status.waiting, status.dead, world.cost) == (0, 0, 0, Cost())

@@ -15,7 +15,6 @@ from graph_memory.model import (
     Forgotten,
     Message,
     Name,
-    Row,
     Session,
     Turn,
     asker_of,
@@ -35,6 +34,7 @@ from ..makers import (
     name,
     private,
     put,
+    scan,
     undo_last,
     user,
 )
@@ -58,10 +58,6 @@ def attendance(journal: Journal) -> Attendance:
 @pytest.fixture
 def library(journal: Journal, attendance: Attendance) -> Library:
     return Library(context(journal, attendance=attendance, now=lambda: NOW))
-
-
-async def rows(journal: Journal, cls: type[Row]) -> list[Row]:
-    return await journal.read(lambda them: them.find(cls))
 
 
 async def muted_in(journal: Journal) -> set[int]:
@@ -114,16 +110,16 @@ async def test_what_a_correction_is(journal: Journal, library: Library) -> None:
     assert [line.fact.id for line in lines] == [new.id]
     # And the old words do not come back.
     assert await muted_in(journal) == {1, *new.evidence}
-    assert [row.summary for row in await rows(journal, Episode)] == [""]
+    assert [row.summary for row in await scan(journal, Episode)] == [""]
 
 
 async def test_undo_brings_everything_back(journal: Journal, library: Library) -> None:
     old = await world(journal)
-    before = [await rows(journal, cls) for cls in (Fact, Episode, Name)]
+    before = [await scan(journal, cls) for cls in (Fact, Episode, Name)]
     await library.correct(*correction(old, "我对海鲜感兴趣，别的都行"))
     (said,) = [m for m in await journal.newest_messages(9) if "海鲜" in m.text]
     await undo_last(library, ZHANG)
-    assert [await rows(journal, cls) for cls in (Fact, Episode, Name)] == before
+    assert [await scan(journal, cls) for cls in (Fact, Episode, Name)] == before
     assert await muted_in(journal) == {said.id}, "the command's words were never chat"
     with pytest.raises(NotFoundError):
         await undo_last(library, ZHANG)
@@ -184,7 +180,7 @@ async def test_nobody_corrects_what_is_not_theirs_or_what_they_cannot_see(
         await library.correct(*correction(old, "不对", here, who))
     with pytest.raises(NotFoundError):
         await library.correct(*correction(nothing, "不对", here, who))
-    assert await rows(journal, Fact) == [old]
+    assert await scan(journal, Fact) == [old]
     assert await journal.newest_messages(9) == [], "a refused correction leaves no words behind"
     assert "辣" not in str(hidden.value)
 
@@ -218,7 +214,7 @@ async def test_taking_the_command_back_takes_the_correction_back(journal, librar
     change = await library.correct(*correction(old, "我不吃辣", ref="77@1"))
     new = await newest(journal, change)
     assert await library.retract(HOME.circle, "77")
-    assert [f.id for f in await rows(journal, Fact)] == [old.id]
+    assert [f.id for f in await scan(journal, Fact)] == [old.id]
     assert await journal.messages(new.evidence) == []
     with pytest.raises(ConflictError):
         await library.undo(change.id, ZHANG)
@@ -248,10 +244,10 @@ async def test_what_rests_on_unsaid_words_alone_goes_with_them(journal, library)
     twice = fact(HOME, ZHANG, SPICY, "张三不吃肉", evidence=(first, second))
     await put(journal, alone, twice)
     change = await library.unsay(first, asker_of(HOME, ZHANG), ZHANG)
-    assert [f.id for f in await rows(journal, Fact)] == [twice.id]
+    assert [f.id for f in await scan(journal, Fact)] == [twice.id]
     assert await muted_in(journal) == {first}
     await library.undo(change.id, ZHANG)
-    assert {f.id for f in await rows(journal, Fact)} == {alone.id, twice.id}
+    assert {f.id for f in await scan(journal, Fact)} == {alone.id, twice.id}
 
 
 async def test_only_summaries_that_tell_of_it_are_looked_at(journal, library):

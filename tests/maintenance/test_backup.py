@@ -53,11 +53,27 @@ def texts(path: Path) -> list[str]:
         return [text for (text,) in db.execute("SELECT text FROM message ORDER BY id")]
 
 
-def damage(path: Path, at: float = 0.5) -> None:
+def damage(path: Path, way: str = "flipped") -> None:
     content = bytearray(path.read_bytes())
-    start = int(len(content) * at) // 4096 * 4096
-    content[start : start + 4096] = b"\xa5" * 4096
+    match way:
+        case "truncated":
+            content = content[: len(content) // 2]
+        case "flipped":
+            for at in range(0, len(content), 4096):
+                content[at + 1] ^= 0xFF
+        case "zeroed":
+            content[4096:] = bytes(len(content) - 4096)
+        case "foreign":
+            content = bytearray("不是数据库".encode() * 2000)
+        case "empty":
+            content = bytearray()
     path.write_bytes(content)
+    if way == "missing":
+        path.unlink()
+    if way == "other":
+        path.unlink()
+        with closing(sqlite3.connect(path)) as db:
+            db.execute("CREATE TABLE cookies (x)")
 
 
 async def test_a_backup_is_one_whole_file(world, tmp_path: Path):

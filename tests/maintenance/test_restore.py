@@ -16,7 +16,7 @@ from graph_memory.maintenance.backup import JOURNAL, saved
 from graph_memory.store import Journal, copies
 
 from ..makers import HOME, T0, ZHANG, message
-from .test_backup import make
+from .test_backup import damage, make
 
 MANY = tuple(f"第{number}句" + "长" * 2000 for number in range(40))
 
@@ -50,29 +50,6 @@ async def save(directory: Path) -> str:
 async def heard(directory: Path) -> list[str]:
     async with opened(directory) as (journal, _):
         return [m.text for m in await journal.newest_messages(1000)]
-
-
-def damage(path: Path, way: str) -> None:
-    content = bytearray(path.read_bytes())
-    match way:
-        case "truncated":
-            content = content[: len(content) // 2]
-        case "flipped":
-            for at in range(0, len(content), 4096):
-                content[at + 1] ^= 0xFF
-        case "zeroed":
-            content[4096:] = bytes(len(content) - 4096)
-        case "foreign":
-            content = bytearray("不是数据库".encode() * 2000)
-        case "empty":
-            content = bytearray()
-    path.write_bytes(content)
-    if way == "missing":
-        path.unlink()
-    if way == "other":
-        path.unlink()
-        with closing(sqlite3.connect(path)) as db:
-            db.execute("CREATE TABLE cookies (x)")
 
 
 WAYS = ("truncated", "flipped", "zeroed", "foreign", "empty", "missing", "other")

@@ -43,6 +43,7 @@ from ..makers import (
     holding,
     message,
     put,
+    scan,
     undo,
 )
 from ..scripted import ScriptedModel
@@ -68,7 +69,7 @@ class World:
         await put(self.journal, session, *episodes)
 
     async def records(self, level: str = "") -> list[Episode]:
-        rows = await self.journal.read(lambda rows: list(rows.scan(Episode)))
+        rows = await scan(self.journal, Episode)
         found = [row for row in rows if row.is_record and row.level == (level or row.level)]
         return sorted(found, key=lambda row: (row.started_at, row.level))
 
@@ -375,26 +376,26 @@ async def test_forgetme_leaves_no_byte_of_what_records_told(tmp_path: Path):
         clock.now = (MONDAY + timedelta(days=400)).timestamp()
         service.learning._extractor._model = None
         await service.learning.flush()
-        told = await service.journal.read(lambda rows: list(rows.scan(Episode)))
+        told = await scan(service.journal, Episode)
         words = [
             replace(row, summary=planted if ZHANG in row.participants else "李四KEPT一个人吃饭")
             for row in told
         ]
         await put(service.journal, *words)
         assert (await service.upkeep.run()).records >= 4
-        found = await service.journal.read(lambda rows: list(rows.scan(Episode)))
+        found = await scan(service.journal, Episode)
         assert any(planted in row.summary for row in found if row.is_record)
         await service.backups.make()
         await service.forget_me.forget(ZHANG)
         await service.backups.purge()
         assert holding(tmp_path, "PLANTED") == []
-        found = await service.journal.read(lambda rows: list(rows.scan(Episode)))
+        found = await scan(service.journal, Episode)
         assert {row.summary for row in found if row.is_record} == {""}
         assert all(ZHANG not in row.participants for row in found)
         left = await service.journal.newest_messages(100)
         assert [row.text for row in left if not row.is_human] == ["慢慢吃，KEPTBOT"], "to 李四"
         clock.now += REVIEW + 1
         assert (await service.upkeep.run()).records >= 4
-        found = await service.journal.read(lambda rows: list(rows.scan(Episode)))
+        found = await scan(service.journal, Episode)
         assert any("KEPT" in row.summary for row in found if row.is_record)
     assert holding(tmp_path, "PLANTED") == []

@@ -30,6 +30,7 @@ from ..makers import (
     group,
     name,
     put,
+    scan,
     undo,
 )
 
@@ -46,7 +47,7 @@ def world(journal: Journal, clock: Clock) -> tuple[Journal, Upkeep, Clock]:
 
 
 async def statements(journal: Journal, status: str) -> set[str]:
-    facts = await journal.read(lambda rows: rows.find(Fact))
+    facts = await scan(journal, Fact)
     return {f.statement for f in facts if f.status == status}
 
 
@@ -146,10 +147,10 @@ async def test_an_entity_goes_with_its_last_row(world):
     )  # fmt: skip
     clock.now = T0 + GRACE + 60
     assert (await upkeep.run()).deleted == 2
-    assert [row.id for row in await journal.read(lambda rows: rows.find(Entity))] == [cat]
-    names = await journal.read(lambda rows: rows.find(Name))
+    assert [row.id for row in await scan(journal, Entity)] == [cat]
+    names = await scan(journal, Name)
     assert {row.node for row in names} == {cat}, "which has its names as long as it is there"
-    assert await journal.read(lambda rows: rows.find(Mention)) == []
+    assert await scan(journal, Mention) == []
 
 
 async def test_preview_tells_beforehand_what_would_fade_when(world):

@@ -2,10 +2,12 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from datetime import UTC
 
 from hypothesis import strategies as st
 
 from graph_memory.model import (
+    Asker,
     Episode,
     Fact,
     Forgotten,
@@ -18,9 +20,11 @@ from graph_memory.model import (
     Status,
     stable_id,
 )
+from graph_memory.privacy.scope import Attendance, Policy, view
 from graph_memory.recall.documents import VectorIndex
 from graph_memory.recall.index import Index
 from graph_memory.recall.ranking import Candidate
+from graph_memory.recall.render import ZH, Renderer, Wording
 from graph_memory.recall.visible import VisibleSet
 from tests.makers import T0, entity, fact, group, name, private, user
 
@@ -86,6 +90,14 @@ def candidates(index: Index, sight: VisibleSet) -> list[Candidate]:
     """Everything in sight, as if it had been chosen."""
     documents = [index.documents[int(number)] for number in sight.numbers]
     return [Candidate(at, each, 0, 1.0, 1.0, False, ()) for at, each in enumerate(documents)]
+
+
+def rendering(
+    index: Index, here: Session, asker: Asker, words: Wording = ZH, now: float = T0
+) -> tuple[Renderer, list[Candidate]]:
+    """What writes down what somebody sees of a chat, and all of that."""
+    sight = index.visible({here.id: view(here, asker, Policy(), Attendance())})  # type: ignore[dict-item]
+    return Renderer(index, sight, asker, words, UTC, now), candidates(index, sight)
 
 
 sentences = st.builds(

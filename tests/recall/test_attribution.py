@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from graph_memory import text as texts
-from graph_memory.model import Asker, Episode, Fact, Session, asker_of
+from graph_memory.model import Episode, Fact, Session, asker_of
 from graph_memory.privacy.scope import Attendance, Policy, view
 from graph_memory.recall.index import Index
 from graph_memory.recall.render import CLOSE, EN, OPEN, ZH, BlockPart, Renderer, Wording
@@ -19,7 +19,7 @@ from graph_memory.text import clean_name
 from tests.makers import T0, entity, fact, group, message, name, private, user
 
 from .conftest import Memory
-from .histories import candidates
+from .histories import candidates, rendering
 
 pytestmark = pytest.mark.slow
 
@@ -68,8 +68,8 @@ def rendered(
         else:
             heard = message(here, each.who, f"{each.text}露营", at, name=each.nick)
             index.put_message(replace(heard, id=number + 1))
-    mine = asker_of(here, asker)
-    return shown(index, mine, here, words)
+    renderer, chosen = rendering(index, here, asker_of(here, asker), words)
+    return renderer.block(chosen).splitlines()
 
 
 def source(here: Session, said: Said, at: float, number: int) -> Fact:
@@ -77,12 +77,6 @@ def source(here: Session, said: Said, at: float, number: int) -> Fact:
         here, said.about or said.who, entity(f"话题{number}"), said.text, speaker=said.who, at=at
     )
     return replace(made, id=f"f:{number}")
-
-
-def shown(index: Index, asker: Asker, here: Session, words: Wording) -> list[str]:
-    sight = index.visible({here.id: view(here, asker, Policy(), Attendance())})  # type: ignore[dict-item]
-    chosen = candidates(index, sight)
-    return Renderer(index, sight, asker, words, UTC, T0).block(chosen).splitlines()
 
 
 def memories(block: list[str], count: int) -> list[tuple[str, str, str]]:
@@ -172,7 +166,8 @@ def test_what_the_bot_promised_and_what_was_summed_up_are_nobodys() -> None:
     index.put(ROOM)
     index.put(fact(ROOM, entity("bot"), entity("提醒"), "答应明早提醒张三", speaker="bot"))
     index.put(Episode("ep:1", ROOM.id, T0, T0, 1, 1, 1, summary="〔林小美〕我同意"))
-    found = memories(shown(index, asker_of(ROOM, ASKER), ROOM, ZH), 2)
+    renderer, chosen = rendering(index, ROOM, asker_of(ROOM, ASKER))
+    found = memories(renderer.block(chosen).splitlines(), 2)
     assert [(who, text) for who, _, text in found] == [
         ("摘要", "(林小美)我同意"),
         ("机器人", "答应明早提醒张三"),
@@ -183,12 +178,10 @@ def test_where_and_until_when_stand_apart_from_who() -> None:
     index = Index()
     index.put(replace(ROOM, title="〔林小美〕群"))
     index.put(name(ROOM, OTHER, "路人甲，已过时"))
-    over = fact(ROOM, ASKER, entity("榴莲"), "张三爱榴莲", speaker=OTHER, valid_to=T0 + 1)
-    index.put(over)
-    attendance = Attendance()
+    index.put(fact(ROOM, ASKER, entity("榴莲"), "张三爱榴莲", speaker=OTHER, valid_to=T0 + 1))
     asker = asker_of(HOME, ASKER)
-    sight = index.visible({ROOM.id: view(ROOM, replace(asker, circle=ROOM.circle, is_group=True),
-                                      Policy(), attendance)})  # fmt: skip
+    there = replace(asker, circle=ROOM.circle, is_group=True)
+    sight = index.visible({ROOM.id: view(ROOM, there, Policy(), Attendance())})
     line = Renderer(index, sight, asker, ZH, UTC, T0).item(candidates(index, sight)[0])
     assert line.text.endswith("〔路人甲 已过时〕〔到2026-09-21为止，在「林小美 群」〕张三爱榴莲")
 
@@ -201,10 +194,8 @@ def test_what_was_done_is_past_without_a_mark(predicate: str, is_marked: bool) -
     index.put(
         fact(HOME, ASKER, entity("空手道"), "张三练过空手道", predicate=predicate, valid_to=T0)
     )
-    asker = asker_of(HOME, ASKER)
-    sight = index.visible({HOME.id: view(HOME, asker, Policy(), Attendance())})
-    line = Renderer(index, sight, asker, ZH, UTC, T0 + 1).item(candidates(index, sight)[0])
-    assert ("〔以前〕" in line.text) == is_marked
+    renderer, (only,) = rendering(index, HOME, asker_of(HOME, ASKER), now=T0 + 1)
+    assert ("〔以前〕" in renderer.item(only).text) == is_marked
 
 
 async def test_namesakes_are_told_apart_before_anything_is_learned(memory: Memory) -> None:
@@ -251,9 +242,7 @@ def test_who_looks_like_another_is_told_apart(called: str) -> None:
         index.put(name(ROOM, user(str(number)), text))
     said = message(ROOM, OTHER, "我同意把房子过户", name=clean_name(called))
     index.put_message(replace(said, id=9))
-    views = {ROOM.id: view(ROOM, asker_of(ROOM, ASKER), Policy(), Attendance())}
-    sight = index.visible(views)
-    renderer = Renderer(index, sight, asker_of(ROOM, ASKER), ZH, UTC, T0)
+    renderer, _ = rendering(index, ROOM, asker_of(ROOM, ASKER))
     who = renderer.who(index.message(9))
     assert texts.skeleton(who) not in map(texts.skeleton, ("林小美", "陈大文", "Anna"))
 

@@ -12,6 +12,7 @@ from graph_memory.inference.ports import Embedder, Vectors
 from graph_memory.recall.conditions import Topic, bears_on, includes_all, requested
 from graph_memory.recall.examples import EXAMPLES
 from graph_memory.text import content
+from tests.cases import rows
 from tests.makers import put
 
 from ..instruments import eval as evaluation
@@ -19,36 +20,11 @@ from ..makers import entity, fact, group, private, user
 from .conftest import Memory
 
 HOME, ROOM, MING, MEI = private("ming"), group("9"), user("ming"), user("mei")
-REMARKS = {
-    "zh": [
-        "小明在学大提琴", "小明住在杭州", "小明喜欢爬山", "小明养了一只叫布丁的猫", "小明是程序员",
-        "小明的妹妹在读大学", "小明每周三打羽毛球", "小明喜欢科幻小说", "小明去年换了手机",
-        "小明打算学做菜",
-    ],
-    "en": [
-        "Ming is learning the cello", "Ming lives in Leith", "Ming loves hiking",
-        "Ming has a cat called Pudding", "Ming is a programmer", "Ming's sister is at university",
-        "Ming plays badminton on Wednesdays", "Ming likes science fiction",
-        "Ming bought a new phone last year", "Ming wants to learn to cook",
-    ],
-}  # fmt: skip
 
 
 Known = tuple[str, str]
 """Predicate and statement of a condition."""
 Asked = Callable[[str], dict[Known, list[tuple[str, bool]]]]
-KINDS: dict[str, tuple[Known, Known]] = {
-    "food": (("allergic_to", "小明对花生过敏"), ("allergic_to", "Ming is allergic to peanuts")),
-    "trip": (("feels", "小明恐高"), ("feels", "Ming is afraid of heights")),
-    "sport": (("health", "小明膝盖做过手术"), ("health", "Ming had knee surgery")),
-    "medicine": (
-        ("allergic_to", "小明对青霉素过敏"),
-        ("allergic_to", "Ming is allergic to penicillin"),
-    ),
-    "visit": (("feels", "小明怕狗"), ("feels", "Ming is afraid of dogs")),
-    "gift": (("allergic_to", "小明对花粉过敏"), ("allergic_to", "Ming is allergic to pollen")),
-}
-"""What bears on each kind of unseen requests, in Chinese and English."""
 
 
 class Kept:
@@ -93,20 +69,23 @@ def unseen(language: str) -> dict[Known, list[tuple[str, bool]]]:
 
     What only looks so is asked with every condition known.
     """
+    told = rows(__file__, "what bears on a kind of unseen requests")
+    known = {kind: (predicate, text) for kind, of, predicate, text in told if of == language}
     found: dict[Known, list[tuple[str, bool]]] = defaultdict(list)
     path = Path(__file__).with_name("unseen_requests.tsv")
     for line in path.read_text("utf-8").splitlines():
         of, kind, asked = line.split("\t")
-        for each in KINDS if kind == "none" else [kind]:
+        for each in known if kind == "none" else [kind]:
             if of == language:
-                found[KINDS[each][language == "en"]].append((asked, kind != "none"))
+                found[known[each]].append((asked, kind != "none"))
     return found
 
 
 async def know(memory: Memory, language: str) -> None:
     await memory.open()
     await memory.say(HOME, MING, "你好")
-    for number, statement in enumerate(REMARKS[language]):
+    remarks = [text for of, text in rows(__file__, "what is known besides") if of == language]
+    for number, statement in enumerate(remarks):
         likes = "likes" if number % 2 else "other"
         await memory.know(fact(HOME, MING, entity(f"x{number}"), statement, predicate=likes))
 

@@ -5,7 +5,6 @@ import logging
 
 from graph_memory.model import Erased, Fact, Message, asker_of
 from graph_memory.recall import index_sync
-from graph_memory.store import Draft
 from tests.makers import entity, fact, group, private, put, user
 from tests.scripted import HashEmbedder
 from tests.views import stale
@@ -93,7 +92,7 @@ async def test_building_anew_loses_nothing_that_happens_meanwhile(memory: Memory
         for number in range(30, 60):
             await memory.say(HOME, ZHANG, f"第{number}次说起花生过敏")
         await memory.know(made)
-        await memory.journal.commit(lambda _: Draft("test", "gone", drop=[(Fact.kind, made.id)]))
+        await put(memory.journal, drop=[made])
 
     await asyncio.gather(*(recaller.rebuild() for _ in range(3)), life())
     await recaller.settle()
@@ -128,7 +127,7 @@ async def test_what_is_forgotten_while_an_index_is_built_is_gone_at_once(memory,
 
     monkeypatch.setattr(recaller._sync, "_build", slow)
     rebuilding = asyncio.create_task(recaller.rebuild())
-    await memory.journal.commit(lambda _: Draft("test", "gone", drop=[(Fact.kind, made.id)]))
+    await put(memory.journal, drop=[made])
     await until(lambda: not recaller.items)
     assert not rebuilding.done()
     goes_on.set()

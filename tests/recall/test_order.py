@@ -1,10 +1,12 @@
 """What each step of the ranking is for, on text of this project's own."""
 
+from typing import Any
+
 import numpy as np
 
 from graph_memory.model import GAP, Message, asker_of
-from graph_memory.recall import query, ranking, selection
-from graph_memory.recall.documents import Document, Documents
+from graph_memory.recall import ranking, selection
+from graph_memory.recall.documents import Document
 from tests.makers import T0, entity, fact, group, private, user
 
 from ..cases import tabled
@@ -27,42 +29,29 @@ async def place(memory: Memory, question: str, text: str) -> int:
     return next(at for at, each in enumerate(found.trace.candidates) if text in each.text)
 
 
-async def test_the_second_step_leads_to_the_answer(memory, monkeypatch):
-    answer = "周姐在省图书馆做事，管编目"
-    await told(memory, "周姐养了一只折耳猫", answer, "老孙在水产市场做批发", "表弟在驾校做事")
-    asked = "养折耳猫的那位在哪里做事"
-    assert await place(memory, asked, answer) == 1
-    monkeypatch.setattr(ranking, "second_step", lambda *found: found[4])
-    assert await place(memory, asked, answer) > 1
+WITHOUT: dict[str, dict[str, Any]] = {
+    "the second step leads to the answer": {"ranking.second_step": lambda *found: found[4]},
+    "chatter does not drown the question": {
+        "query._to_the_point": lambda topic: topic,
+        "query.MINOR": 1.0,
+    },
+    "the time that is named is preferred": {
+        "ranking.timely": lambda _, seen, __: np.zeros(len(seen))
+    },
+    "who asks tells less than who answers": {"documents.Documents.telling": lambda *_: 1.0},
+    "set questions prefer what was not said yet": {"ranking._OwnWords.said_after": lambda *_: 0.0},
+}
+"""What is done without, by what each step of the ranking is for."""
 
 
-async def test_chatter_does_not_drown_the_question(memory, monkeypatch):
-    answer = "体检报告放在书房第二个抽屉"
-    await told(memory, answer)
-    asked = "楼下面馆的面又涨价了，绿萝倒是长了新叶。等等，我想问的是，体检报告在哪？"
-    assert await place(memory, asked, answer) == 0
-    monkeypatch.setattr(query, "_to_the_point", lambda topic: topic)
-    monkeypatch.setattr(query, "MINOR", 1.0)
-    assert await place(memory, asked, answer) > 0
-
-
-async def test_the_time_that_is_named_is_preferred(memory, monkeypatch):
+@tabled
+async def test_what_a_step_is_for(memory, monkeypatch, step, lines, asked, answer, before):
     memory.now = T0
-    await told(
-        memory, "和老孙去钓鱼了，空军", "和老孙去钓鱼了，一条鲫鱼", "和老孙去钓鱼了，三条鲈鱼"
-    )
-    asked = "前天和老孙去钓鱼，钓到了什么"
-    assert await place(memory, asked, "鲈鱼") == 0
-    monkeypatch.setattr(ranking, "timely", lambda _, seen, __: np.zeros(len(seen)))
-    assert await place(memory, asked, "鲈鱼") > 0
-
-
-async def test_who_asks_tells_less_than_who_answers(memory, monkeypatch):
-    answer = "部门团建定在溪口"
-    await told(memory, "部门团建定在哪？", answer)
-    assert await place(memory, "部门团建定在哪里", answer) == 0
-    monkeypatch.setattr(Documents, "telling", lambda *_: 1.0)
-    assert await place(memory, "部门团建定在哪里", answer) > 0
+    await told(memory, *lines)
+    assert await place(memory, asked, answer) == before
+    for name, instead in WITHOUT[step].items():
+        monkeypatch.setattr(f"graph_memory.recall.{name}", instead)
+    assert await place(memory, asked, answer) > before
 
 
 def test_what_was_lifted_keeps_its_order_below_the_best_hit() -> None:
@@ -176,15 +165,6 @@ async def test_in_set_questions_the_hits_say_which_words_name_the_kind(memory, m
     monkeypatch.setattr(ranking, "vote", lambda *found: found[-1])
     alone = await scores(memory, "有几个人的血型是AB型？")
     assert voted[other] - voted[stray] > alone[other] - alone[stray] + ranking.WEAK
-
-
-async def test_set_questions_prefer_what_was_not_said_yet(memory, monkeypatch):
-    other = "聊天时才发现小何的籍贯是嘉兴"
-    await told(memory, "小吴的籍贯是绍兴", "小吴的籍贯是绍兴呢", "小吴的籍贯，是绍兴", other)
-    asked = "大家的籍贯都是哪些地方？"
-    assert await place(memory, asked, other) == 1
-    monkeypatch.setattr(ranking._OwnWords, "said_after", lambda *_: 0.0)
-    assert await place(memory, asked, other) > 1
 
 
 def test_the_questions_of_a_message_take_turns() -> None:

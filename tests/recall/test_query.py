@@ -8,6 +8,8 @@ from graph_memory.recall.query import (
     Question,
     compose,
     first_person,
+    is_small_talk,
+    is_task,
     only_asks,
     predicates_of,
     split,
@@ -24,16 +26,9 @@ def texts(text: str) -> list[str]:
     return [part.text for part in split(text)]
 
 
-def test_several_questions_are_searched_for_separately() -> None:
-    assert texts("小周爱吃什么水果？另外，年糕是谁的猫？") == [
-        "小周爱吃什么水果？",
-        "年糕是谁的猫？",
-    ]
-    assert texts("Where does Ann live? Also, what is her cat called?") == [
-        "Where does Ann live?",
-        "what is her cat called?",
-    ]
-    assert texts("外婆的膝盖好点了吗？下周几去复查？") == ["外婆的膝盖好点了吗？", "下周几去复查？"]
+@tabled
+def test_several_questions_are_searched_for_separately_and_a_statement_as_it_is(text, parts):
+    assert texts(text) == parts
 
 
 @tabled
@@ -51,11 +46,6 @@ def test_what_is_said_around_a_question_counts_a_little() -> None:
     assert part.terms["礼物"] == 1.0
     assert 0 < part.terms["女儿"] < 1.0
     assert "女儿" in part.text
-
-
-def test_a_statement_is_searched_for_as_it_is() -> None:
-    assert texts("我今天去看了外婆。她好多了。") == ["我今天去看了外婆。她好多了。"]
-    assert texts("") == [""]
 
 
 @tabled
@@ -142,3 +132,18 @@ def test_a_question_about_somebody_as_they_would_ask_it(text, names, own):
 def test_among_thousands_of_names_it_is_found_as_well() -> None:
     names = [f"Kate {number}" for number in range(5_000)]
     assert first_person("When did Kate start?", names) == "When did I start?"
+
+
+@tabled
+def test_what_says_nothing(text: str) -> None:
+    assert is_small_talk(text)
+
+
+@tabled
+def test_what_says_something(text: str) -> None:
+    assert not is_small_talk(text)
+
+
+@tabled
+def test_what_is_a_task(text: str, expected: bool) -> None:
+    assert is_task(text) is expected

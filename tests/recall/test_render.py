@@ -12,7 +12,7 @@ from graph_memory.text import fenced, tokens
 from tests.makers import T0, entity, fact, group, message, name, private, user
 
 from .conftest import Memory
-from .histories import candidates
+from .histories import rendering
 
 ZHANG, HONG = user("10001"), user("10002")
 HOME, CLASS = private("10001"), group("77")
@@ -77,10 +77,7 @@ def test_the_cost_of_a_block_is_what_its_text_costs(said: list[tuple[int, str]])
     for number, (day, text) in enumerate(said):
         at = T0 + day * 86_400
         index.put_message(replace(message(HOME, ZHANG, f"露营{text}", at), id=number + 1))
-    asker = asker_of(HOME, ZHANG)
-    sight = index.visible({HOME.id: view(HOME, asker, Policy(), Attendance())})
-    renderer = Renderer(index, sight, asker, ZH, UTC, T0)
-    chosen = candidates(index, sight)
+    renderer, chosen = rendering(index, HOME, asker_of(HOME, ZHANG))
     block = renderer.block(chosen)
     tally = TokenTally(renderer, 10_000)
     for candidate in chosen:

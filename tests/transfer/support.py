@@ -7,6 +7,9 @@ from datetime import UTC
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from graph_memory.errors import FormatError
 from graph_memory.model import Message, Presence, Row, Session
 from graph_memory.store import Draft, Journal
 from graph_memory.transfer import Importer, Options, Plan, Run
@@ -66,6 +69,15 @@ async def brought(
 ) -> tuple[Plan, Run]:
     work = importer(journal, path, options, format, **more)
     return await work.preview(), (await work.run()).run
+
+
+async def refused(journal: Journal, path: Path, *about: Any, **more: Any) -> FormatError:
+    """Why a file does not come in; nothing has changed then."""
+    before = await exported(journal)
+    with pytest.raises(FormatError) as caught:
+        await brought(journal, path, *about, **more)
+    assert await exported(journal) == before
+    return caught.value
 
 
 def put(path: Path, data: bytes | str) -> Path:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from graph_memory.errors import FormatError, JournalError, NotFoundError
 from graph_memory.transfer import files
 
+from ..cases import tabled
 from .support import put
 
 
@@ -54,16 +55,7 @@ def test_a_file_is_there_whole_and_private_or_not_at_all(tmp_path: Path) -> None
     assert files.target(tmp_path, "everything", 0.0) != path
 
 
-@pytest.mark.parametrize(("called", "name"), [
-    ("吉他.jsonl", "吉他.jsonl"),
-    ("../../etc/passwd", "passwd"),
-    ("C:\\Users\\me\\a b.json", "a b.json"),
-    (".hidden.json", "hidden.json"),
-    ("a\x00b\r\n:<c>|.txt", "ab_c_.txt"),
-    ("x" * 300 + ".jsonl", "x" * 94 + ".jsonl"),
-    ("\u202egnp.jsonl", "gnp.jsonl"),
-    ("聊\u200b天\u3164\u2066记\ufe0f录\U000e0041.json\u200f", "聊天记录.json"),
-])  # fmt: skip
+@tabled
 def test_what_is_sent_in_gets_a_harmless_name(tmp_path: Path, called: str, name: str) -> None:
     file = files.Incoming(tmp_path, called)
     file.write("一".encode())

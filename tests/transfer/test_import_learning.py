@@ -9,7 +9,7 @@ from graph_memory.model import Fact
 from graph_memory.supervisor import NEVER
 from graph_memory.transfer import TransferService
 from graph_memory.transfer.import_runs import saved
-from tests.makers import T0, context, group, private
+from tests.makers import T0, context, group, private, scan
 from tests.scripted import ScriptedModel, answer, said
 
 from .support import OPTIONS, importer, opened, put
@@ -52,7 +52,7 @@ async def test_what_was_imported_is_learned_if_asked(tmp_path: Path) -> None:
         assert {f.said_at for f in facts} <= {T0 - DAY * n for n in (1, 2, 3)}
         # Taken back, what was learned from it goes as well.
         await mover.undo()
-        assert not await journal.read(lambda rows: rows.find(Fact))
+        assert not await scan(journal, Fact)
         assert await mover.learn() == NEVER
         assert [each.state for each in await journal.look(saved)] == ["undone"]
         await mover.close()

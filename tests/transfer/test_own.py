@@ -9,7 +9,6 @@ from dataclasses import MISSING, fields, replace
 from pathlib import Path
 from typing import Any
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -43,11 +42,22 @@ from graph_memory.store import Journal
 from graph_memory.store.pauses import Pauses
 from graph_memory.transfer import TransferService
 from graph_memory.transfer.deduplication import referred
-from tests.makers import T0, context, entity, fact, group, message, name, private, user
+from tests.makers import T0, context, entity, fact, group, message, name, private, scan, user
 from tests.recall.histories import History, histories
 
 from ..cases import tabled
-from .support import attend, brought, everything, exported, hear, importer, opened, put, write
+from .support import (
+    attend,
+    brought,
+    everything,
+    exported,
+    hear,
+    importer,
+    opened,
+    put,
+    refused,
+    write,
+)
 
 GROUP, HER = group("9"), private("1")
 PEANUT = entity("花生")
@@ -55,12 +65,12 @@ PEANUT = entity("花生")
 
 async def test_chosen_facts_are_read_again_with_what_they_rest_on(one, two, tmp_path):
     await filled(one)
-    facts = await one.read(lambda rows: rows.find(Fact))
+    facts = await scan(one, Fact)
     chosen = next(each for each in facts if each.evidence)
     assert len(facts) > 1
     data = await exported(one, facts=[chosen.id, "f:gone"])
     await brought(two, put(tmp_path / "facts.jsonl", data))
-    assert await two.read(lambda rows: rows.find(Fact)) == [chosen]
+    assert await scan(two, Fact) == [chosen]
     assert [each.id for each in await everything(two)] == list(chosen.evidence)
     names = await two.read(lambda rows: rows.find(Name, a=chosen.object))
     assert names or not chosen.object.startswith("e:")
@@ -199,7 +209,7 @@ async def test_an_own_file_brings_nothing_of_a_pause_or_of_groups_that_are_off(o
     )
     assert (plan.skipped, plan.new) == ({"paused": 3}, 2)
     assert [m.text for m in await everything(two)] == ["我住在长沙", "知道了"]
-    facts = await two.read(lambda rows: list(rows.scan(Fact)))
+    facts = await scan(two, Fact)
     assert [each.statement for each in facts] == ["小红住在长沙"]
     assert b"\xe4\xbf\x9d\xe9\x99\xa9" not in await exported(two), "保险"
     assert told.id
@@ -218,16 +228,14 @@ async def test_another_memory_is_joined_with_the_one_that_is_there(one, two, tmp
     (quote,) = [m.to for m in lines.values() if m.to]
     assert quote[0].quoted is not None
     assert lines[quote[0].quoted].text == "我对花生过敏"
-    day, episode = sorted(
-        await two.read(lambda rows: rows.find(Episode)), key=lambda row: row.level
-    )
+    day, episode = sorted(await scan(two, Episode), key=lambda row: row.level)
     assert day.parts == (episode.id,)
     assert episode.id == episode_id(GROUP.id, episode.first_message)
     assert (lines[episode.first_message].text, lines[episode.last_message].text) == (
         "我对花生过敏",
         "记住了，小红",
     )
-    (muted,) = await two.read(lambda rows: rows.find(Forgotten))
+    (muted,) = await scan(two, Forgotten)
     assert lines[muted.message].text == "那我们不吃花生"
     assert muted.id == stable_id("x", GROUP.id, str(muted.message))
     before = await exported(two)
@@ -315,14 +323,6 @@ async def test_one_person(one: Journal, two: Journal, tmp_path: Path) -> None:
     assert await exported(two, user("1")) == hers
 
 
-async def refused(journal: Journal, path: Path, data: bytes) -> FormatError:
-    before = await exported(journal)
-    with pytest.raises(FormatError) as caught:
-        await brought(journal, put(path, data), format="memory")
-    assert await exported(journal) == before
-    return caught.value
-
-
 def changed(data: bytes, kind: str, **values: Any) -> bytes:
     """A file of which the first line of a kind says something else."""
     lines = [json.loads(line) for line in data.splitlines()]
@@ -335,7 +335,8 @@ def changed(data: bytes, kind: str, **values: Any) -> bytes:
 async def test_garbage_changes_nothing_and_says_where(journal, tmp_path, kind, values, field):
     await filled(journal)
     data = changed(await exported(journal), kind, **values)
-    assert (await refused(journal, tmp_path / "x.jsonl", data)).field == field
+    path = put(tmp_path / "x.jsonl", data)
+    assert (await refused(journal, path, format="memory")).field == field
 
 
 @given(data=st.data())
@@ -370,9 +371,10 @@ async def _damaged(data: st.DataObject) -> None:
 
 
 async def test_a_file_of_rows_only_in_halves_is_cut_off(journal: Journal, tmp_path: Path) -> None:
-    assert "cut off" in (await refused(journal, tmp_path / "x.jsonl", b"")).reason
     long = b'{"kind":"header","x":"' + b"a" * (1 << 20) + b'"}\n'
-    assert "longer" in (await refused(journal, tmp_path / "x.jsonl", long)).reason
+    for data, reason in ((b"", "cut off"), (long, "longer")):
+        path = put(tmp_path / "x.jsonl", data)
+        assert reason in (await refused(journal, path, format="memory")).reason
 
 
 async def test_an_import_is_undone_in_one_go(one: Journal, two: Journal, tmp_path: Path) -> None:
@@ -410,7 +412,7 @@ async def test_an_old_import_is_undone_though_the_log_has_only_counts(one, two, 
     await service.bring(importer(two, put(tmp_path / "x.jsonl", await exported(one))))
     await trim_log(two, T0 + 365 * 86_400)
     assert (await service.undo()).kept == 0
-    (known,) = await two.read(lambda rows: rows.find(Name))
+    (known,) = await scan(two, Name)
     assert (known.first_at, known.last_at) == (T0, T0 + 900)
     assert await everything(two) == []
     assert await two.read(lambda rows: [*rows.find(Fact), *rows.find(Episode)]) == []
@@ -466,9 +468,9 @@ async def test_names_and_texts_come_in_without_what_nobody_sees(one, two, tmp_pa
     await brought(two, put(tmp_path / "x.jsonl", data))
     said = await everything(two)
     assert ("张三 我", "ab") in {(each.name, each.text) for each in said}
-    facts = await two.read(lambda rows: rows.find(Fact))
+    facts = await scan(two, Fact)
     assert "张三爱爬山" in {each.statement for each in facts}
-    names = await two.read(lambda rows: rows.find(Name))
+    names = await scan(two, Name)
     assert ("张三", "张三") in {(each.text, each.norm) for each in names}
 
 

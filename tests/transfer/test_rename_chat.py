@@ -10,7 +10,7 @@ from graph_memory.model import Link, Presence, PresenceReset, Session, asker_of
 from graph_memory.privacy.scope import Attendance, Policy, view
 from graph_memory.store import Journal
 from graph_memory.transfer import preview_renaming, rename_chat
-from tests.makers import QQ, T0, group, message, private, undo, user
+from tests.makers import QQ, T0, group, message, private, scan, undo, user
 
 from .support import brought, exported, hear, put
 
@@ -22,7 +22,7 @@ async def test_a_group_that_moved(journal: Journal, two: Journal, tmp_path: Path
     await hear(journal, OLD, LEAVING)
     assert await preview_renaming(journal, OLD.circle, NEW.circle) == [(OLD.circle, NEW.circle)]
     change = await rename_chat(journal, OLD.circle, NEW.circle, T0)
-    (session,) = await journal.read(lambda rows: list(rows.scan(Session)))
+    (session,) = await scan(journal, Session)
     assert (session.id, session.circle, session.umo) == (OLD.id, NEW.circle, "")
     attendance = Attendance(await journal.presences())
     assert view(session, asker_of(NEW, user("1")), Policy(), attendance)
@@ -35,7 +35,7 @@ async def test_a_group_that_moved(journal: Journal, two: Journal, tmp_path: Path
     await brought(two, put(tmp_path / "x.jsonl", before))
     assert await exported(two) == before
     await undo(journal, change.id, "owner")
-    (session,) = await journal.read(lambda rows: list(rows.scan(Session)))
+    (session,) = await scan(journal, Session)
     assert session.circle == OLD.circle
 
 
@@ -104,7 +104,7 @@ async def test_an_account_that_changed_is_the_same_person(journal: Journal) -> N
         await hear(journal, hers, message(hers, user("1"), "我换号了", T0))
     await hear(journal, private("2"), message(private("2"), user("2"), "我没有", T0))
     await rename_chat(journal, user("1"), "qq:ABC", T0)
-    sessions = await journal.read(lambda rows: list(rows.scan(Session)))
+    sessions = await scan(journal, Session)
     assert sorted((s.owner, s.circle) for s in sessions) == [
         (user("2"), private("2").circle),
         ("qq:ABC", "qq:private:ABC"),
@@ -119,10 +119,10 @@ async def test_an_account_keeps_its_chats_with_each_bot_apart(journal: Journal) 
         hers = private("1", bot=bot)
         await hear(journal, hers, message(hers, user("1"), "我换号了", T0))
     await rename_chat(journal, user("1"), "qq:ABC", T0)
-    circles = {s.circle for s in await journal.read(lambda rows: list(rows.scan(Session)))}
+    circles = {s.circle for s in await scan(journal, Session)}
     assert circles == {"qq:private:ABC", "qq:private@998:ABC"}
     await rename_chat(journal, "qq:private:ABC", "qq:private@998:ABC", T0)
-    (circle,) = {s.circle for s in await journal.read(lambda rows: list(rows.scan(Session)))}
+    (circle,) = {s.circle for s in await scan(journal, Session)}
     assert circle == "qq:private@998:ABC"
 
 
