@@ -76,7 +76,7 @@ class Coordination:
     """How one bot keeps up with the others on its memory.
 
     Attributes:
-        bots: How all are doing, this one included; empty if the memory is not shared.
+        bots: All of them, this one included; empty if the memory is not shared.
 
     Args:
         forget: Erases a user for good.
@@ -143,9 +143,7 @@ class Coordination:
                 self._tables.add(table)
                 raise
         if self._now() - self._reported >= REPORT:
-            marks = await self._journal.look(erasures)
-            left = {stone.id for stone in self._tombstones.unfinished}
-            self.bots = await self._journal.report(len(marks.keys() - left))
+            self.bots = await self._journal.report()
             self._reported = self._now()
         return REPORT
 

@@ -142,9 +142,14 @@ async def scan(journal: Journal, cls: type[Row]) -> list[Any]:
     return await journal.read(lambda rows: list(rows.scan(cls)))
 
 
+async def last_change(journal: Journal) -> int:
+    """Number of the newest change; 0 if there is none."""
+    return await journal.read(Rows.last_change)
+
+
 async def all_changes(journal: Journal, after: int = 0) -> list[Change]:
     """Changes later than number ``after``, oldest first."""
-    numbers = range(after + 1, await journal.last_change() + 1)
+    numbers = range(after + 1, await last_change(journal) + 1)
     return [change for number in numbers if (change := await journal.change(number))]
 
 

@@ -119,7 +119,7 @@ async def test_who_is_forgotten_by_one_is_gone_from_all_files_of_all(bots: Bots)
     for name in ("one", "two"):
         assert not holding(bots.folder / name, "山竹虫")
     assert [m.text for m in await two.memory.journal.newest_messages(9)] == ["今天聚餐"]
-    assert (await two.memory.journal.report(1))[0].silent < 60
+    assert (await two.memory.journal.report())[0].silent < 60
 
 
 async def test_who_was_forgotten_stays_so_if_the_server_is_set_back(bots, postgres):

@@ -319,12 +319,11 @@ class Journal:
         replica = self.replica
         return replica is None or await self.look(lambda db: replica.serves(db, circle))
 
-    async def report(self, erasures: int) -> list[Bot]:
-        """Tell the server how this bot is doing; returns how all on the memory are."""
+    async def report(self) -> list[Bot]:
+        """Let the server hear of this bot; returns all on the memory."""
         if not (replica := self.replica):
             return []
-        state = Bot(replica.instance, replica.step, self.waiting_messages, erasures)
-        return await self._writer.run(lambda _db: replica.server.report(state))
+        return await self._writer.run(lambda _db: replica.server.report(replica.instance))
 
     async def vacuum(self) -> None:
         """Have the server write over what was erased."""
@@ -456,10 +455,6 @@ class Journal:
         """One change."""
         return await self.look(lambda db: read_change(db, number))
 
-    async def last_change(self) -> int:
-        """Number of the newest change; 0 if there is none."""
-        return await self.read(Rows.last_change)
-
     # --------------------------------------------------------------- messages
 
     async def append(
@@ -499,9 +494,12 @@ class Journal:
         return said
 
     async def retag(self, message: int, session: Session) -> bool:
-        """Move a buffered message to another Session; false if it was claimed already."""
-        if self._outbox and message < 0:
-            return await self._outbox.move(-message, session)
+        """Move a buffered message to another Session; false if it was claimed already.
+
+        One that waits for a server stays where it was heard.
+        """
+        if message < 0:
+            return False
 
         def work(db: sqlite3.Connection) -> bool:
             self._write(db, Draft("chat", "session", [session]))

@@ -176,26 +176,6 @@ class Outbox:
         found = await self._worker.run(lambda db: db.execute(query).fetchall())
         return [(number, what, json.loads(given)) for number, what, given in found]
 
-    async def move(self, number: int, session: Session) -> bool:
-        """Move a message that waits to another Session; false if it does not wait."""
-
-        def move(db: sqlite3.Connection) -> Heard | None:
-            query = "SELECT body FROM outgoing WHERE number = ? AND message IS NULL"
-            found = db.execute(query, (number,)).fetchone()
-            if not found:
-                return None
-            heard = Heard.read(found[0])
-            said = replace(heard.message, session=session.id)
-            heard = replace(heard, message=said, session=session)
-            query = "UPDATE outgoing SET body = ?, session = ? WHERE number = ?"
-            db.execute(query, (heard.written(), session.id, number))
-            return heard
-
-        moved = await self._worker.run(move)
-        if moved:
-            self._show(number, moved)
-        return moved is not None
-
     async def _step(self) -> float:
         while self._events:
             await self._follow(self._events[0])

@@ -79,20 +79,10 @@ class Head:
 
 @dataclass(frozen=True, slots=True)
 class Bot:
-    """How a bot on the memory is doing.
-
-    Attributes:
-        step: The newest it has followed.
-        waiting: Messages of its own that wait for the server.
-        erasures: How many people and messages were erased from all its files.
-        silent: Seconds since it was heard of.
-    """
+    """A bot on the memory, which was heard of ``silent`` seconds ago."""
 
     id: str
-    step: int
-    waiting: int
-    erasures: int
-    silent: float = 0.0
+    silent: float
 
 
 class Upstream:
@@ -158,18 +148,16 @@ class Upstream:
             self._connection = _connect(self._dsn)
         return self._connection
 
-    def report(self, state: Bot) -> list[Bot]:
-        """Tell how this bot is doing; returns all that were heard of within a month."""
+    def report(self, bot: str) -> list[Bot]:
+        """Tell that a bot is there; returns all that were heard of within a month."""
         with self._asking() as db:
             db.execute(
-                "INSERT INTO bot (id, step, waiting, erasures) VALUES (%s, %s, %s, %s)"
-                " ON CONFLICT (id) DO UPDATE SET step = excluded.step, waiting = excluded.waiting,"
-                " erasures = excluded.erasures, seen_at = clock_timestamp()",
-                (state.id, state.step, state.waiting, state.erasures),
+                "INSERT INTO bot (id, step, waiting, erasures) VALUES (%s, 0, 0, 0)"
+                " ON CONFLICT (id) DO UPDATE SET seen_at = clock_timestamp()",
+                (bot,),
             )
             found = db.execute(
-                "SELECT id, step, waiting, erasures,"
-                " extract(epoch FROM clock_timestamp() - seen_at)::float8 FROM bot"
+                "SELECT id, extract(epoch FROM clock_timestamp() - seen_at)::float8 FROM bot"
                 " WHERE seen_at > clock_timestamp() - interval '30 days' ORDER BY id"
             ).fetchall()
             db.commit()

@@ -18,6 +18,7 @@ CREATE TABLE IF NOT EXISTS item (
     PRIMARY KEY (place, key)
 );
 CREATE INDEX IF NOT EXISTS item_step ON item (step);
+-- Only bots of other versions use what stands between id and seen_at.
 CREATE TABLE IF NOT EXISTS bot (
     id text PRIMARY KEY,
     step bigint NOT NULL,

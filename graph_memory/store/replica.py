@@ -87,7 +87,6 @@ class Replica:
     Attributes:
         server: What all of them are published to.
         instance: Id of the bot whose file it is.
-        step: The newest step that is in the file.
         ahead: Seconds by which the server's clock is ahead of this machine's.
     """
 
@@ -95,7 +94,6 @@ class Replica:
         self.server, self._now = Upstream(dsn), now
         self._tables: dict[str, _Table] = {}
         self.instance = ""
-        self.step = 0
         self.ahead = 0.0
 
     def attach(self, db: sqlite3.Connection) -> None:
@@ -112,7 +110,6 @@ class Replica:
         for table in self._tables.values():
             for event, sides in _SIDES.items():
                 db.execute(_trigger(table, event, sides))
-        self.step, _ = _followed(db)
 
     @property
     def delivery(self) -> str:
@@ -131,12 +128,9 @@ class Replica:
         with self.server.writing(step, stamp) as turn, transacting(db):
             self._catch_up(db, turn, step, stamp, tell)
             result = work(db)
-            step = turn.head.step
             if items := list(self._touched(db)):
-                step, stamp = turn.publish(items, _numbers(db), self.instance)
-                _note(db, step, stamp)
+                _note(db, *turn.publish(items, _numbers(db), self.instance))
             turn.commit()
-        self.step = step
         return result
 
     def follow(self, db: sqlite3.Connection, tell: Tell) -> bool:
@@ -148,7 +142,6 @@ class Replica:
             if turn.head.is_followed:
                 with transacting(db):
                     self._catch_up(db, turn, step, stamp, tell)
-                self.step = turn.head.step
                 return True
         # Whoever joins, or finds another server, may have something to give: under the lock.
         self.write(db, lambda _db: None, tell)

@@ -17,6 +17,7 @@ from fastapi import FastAPI
 from graph_memory.access import Access
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
+from tests.makers import last_change
 from tests.webui.hostile import FILE, TALKS, besieged
 from tests.webui.seed import fact_id
 from tests.webui.story import HONG, LI, MALLORY, XSS, ZHANG
@@ -141,7 +142,7 @@ async def addresses(memory: MemoryService) -> dict[str, list[str]]:
     """Addresses to look at, by the route they belong to."""
     (backup, *_) = await memory.backups.list()
     (record, *_) = (await memory.conversations.browse()).items
-    change = await memory.journal.last_change()
+    change = await last_change(memory.journal)
     shanghai = fact_id(CHAT, "张三住在上海，今年春天刚搬过去")
     hostile = fact_id(HOSTILE, XSS[5])
     found = await memory.graph.ask(lambda graph: graph.nodes("年糕", 5))

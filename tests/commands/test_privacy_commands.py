@@ -12,7 +12,7 @@ from graph_memory.errors import JournalError
 from graph_memory.model import Episode, Fact, Turn, asker_of
 from graph_memory.service import MemoryService
 
-from ..makers import QQ, T0, entity, fact, private, put
+from ..makers import QQ, T0, entity, fact, last_change, private, put
 from ..scripted import Call, ScriptedModel, answer, said
 from ..world import opened
 from . import CLUB, HOME, LI, ZHANG, li_in_club, zhang
@@ -178,10 +178,10 @@ async def test_a_message_taken_back_while_it_is_learned_is_not_learned(tmp_path:
 
 
 async def test_retracting_what_is_not_there_does_nothing(memory: MemoryService):
-    before = await memory.journal.last_change()
+    before = await last_change(memory.journal)
     changed = await memory.journal.in_slices(
         lambda db, tell: retraction.retract(db, tell, ids=[4711], at=T0)
     )
     assert changed is None
-    assert await memory.journal.last_change() == before
+    assert await last_change(memory.journal) == before
     assert asker_of(HOME, ZHANG).accounts == {ZHANG}

@@ -11,7 +11,7 @@ import pytest
 from graph_memory.commands.transfers import EXPORT_PAUSE, ImportEnvironment, TransferCommands
 from graph_memory.model import Turn, asker_of
 from graph_memory.service import MemoryService
-from tests.makers import T0, group, private, user
+from tests.makers import T0, group, last_change, private, user
 from tests.waiting import until
 
 from ..world import opened
@@ -66,7 +66,7 @@ async def test_what_is_wrong_is_said_and_nothing_changes(memory, moves):
     assert "第 2 行，time，不是时间" in await moves.import_(OWNER, "bad.jsonl", NOWHERE)
     for name in ("../journal.sqlite3", "none", "bad.jsonl as=csv", "bad.jsonl as=qq to=nirgends"):
         assert "不能导入" in await moves.import_(OWNER, name, NOWHERE)
-    assert await memory.journal.last_change() == 0
+    assert await last_change(memory.journal) == 0
 
 
 async def test_imports_and_moves_are_the_owners(memory, moves):

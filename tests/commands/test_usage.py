@@ -18,7 +18,7 @@ from graph_memory.model import Turn
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 
-from ..makers import T0, group, private, user
+from ..makers import T0, group, last_change, private, user
 from ..world import opened
 from . import call
 
@@ -41,7 +41,7 @@ async def state(memory: MemoryService) -> tuple[Any, ...]:
     """All that a command could have changed."""
     exports = memory.directory / "exports"
     return (
-        await memory.journal.last_change(),
+        await last_change(memory.journal),
         await memory.journal.counts(),
         await memory.journal.read(lambda rows: rows.erasures()),
         memory.learning.pauses.covers(ME.session, ME.user),

@@ -28,7 +28,20 @@ from graph_memory.store import Draft
 from graph_memory.store.schema import FOLDED
 
 from ..disks import small_disk
-from ..makers import T0, entity, fact, group, holding, name, private, put, scan, undo_last, user
+from ..makers import (
+    T0,
+    entity,
+    fact,
+    group,
+    holding,
+    last_change,
+    name,
+    private,
+    put,
+    scan,
+    undo_last,
+    user,
+)
 from ..scripted import Call, HashEmbedder, ScriptedModel, answer, said, thing
 from ..waiting import until
 
@@ -219,7 +232,7 @@ async def test_names_that_others_use_as_well_stay(tmp_path: Path):
         return Draft("owner", "learned", put=[Entity(shared), Entity(own), *names, *mentions])
 
     await service.journal.commit(rows)
-    number = await service.journal.last_change()
+    number = await last_change(service.journal)
     with closing(sqlite3.connect(tmp_path / JOURNAL)) as db:
         db.execute("UPDATE change SET batch = NULL WHERE batch = ?", (batch,))
         db.execute("UPDATE change SET batch = ? WHERE id = ?", (batch, number))

@@ -50,6 +50,7 @@ from ..makers import (
     entity,
     fact,
     group,
+    last_change,
     message,
     name,
     put,
@@ -200,7 +201,7 @@ async def test_entities_of_which_nothing_is_known_go_after_a_while(world):
     left = {row.id for row in await scan(world.journal, Entity)}
     assert left == {known, fresh, merged, bot}
     assert {row.text for row in await scan(world.journal, Name)} == {"风", "张三"}
-    await undo(world.journal, await world.journal.last_change(), "owner")
+    await undo(world.journal, await last_change(world.journal), "owner")
     assert await world.journal.read(lambda rows: rows.get(Entity, old)) == Entity(old)
 
 

@@ -27,7 +27,7 @@ from graph_memory.store.schema import MIGRATIONS, migrations_of
 from tests.views import assert_views_follow
 
 from ..learning.chat import Chat
-from ..makers import CLUB, T0, Clock, all_changes, broken_off, holding, user
+from ..makers import CLUB, T0, Clock, all_changes, broken_off, holding, last_change, user
 from ..scripted import answer, said, thing
 
 T = TypeVar("T")
@@ -205,7 +205,7 @@ async def test_what_it_undid_cannot_be_brought_back(memory: MemoryService, chat:
     changes = await all_changes(memory.journal)
     (batch,) = [change.id for change in changes if change.batch is not None]
     assert await memory.library.retract(CLUB.circle, "1")
-    last = await memory.journal.last_change()
+    last = await last_change(memory.journal)
     with pytest.raises(NotFoundError):
         await memory.library.undo(last, "owner")
     with pytest.raises(ConflictError) as refused:
@@ -240,9 +240,9 @@ async def test_a_graph_that_was_away_follows_the_blank_log(tmp_path: Path):
 
 async def test_a_message_that_was_not_learned_goes_without_a_change(memory, chat):
     await chat.say("zhang", f"我的{PLANTED}", "张三", ref="1@5")
-    before = await memory.journal.last_change()
+    before = await last_change(memory.journal)
     assert await memory.library.retract(CLUB.circle, "1")
-    assert await memory.journal.last_change() == before
+    assert await last_change(memory.journal) == before
     assert left(memory) == []
 
 

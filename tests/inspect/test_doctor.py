@@ -15,7 +15,7 @@ from graph_memory.locales import TEXTS
 from graph_memory.model import Entity, Episode, Fact, Turn, User, asker_of
 from graph_memory.service import MemoryService
 from graph_memory.store import examine
-from tests.makers import put
+from tests.makers import last_change, put
 
 from ..makers import CLUB, HOME, LI, ZHANG, all_changes, entity, fact, name
 from ..scripted import HashEmbedder
@@ -57,11 +57,11 @@ async def spoil(service: MemoryService, *statements: str) -> None:
 
 
 async def test_what_is_well_is_left_as_it_is(service: MemoryService):
-    before = await service.journal.last_change()
+    before = await last_change(service.journal)
     checkup = await service.doctor()
     assert checkup.findings == ()
     assert (checkup.documents, checkup.vectors) == (8, 8)
-    assert checkup.changes == before == await service.journal.last_change()
+    assert checkup.changes == before == await last_change(service.journal)
 
 
 async def test_it_may_be_in_use_meanwhile(service: MemoryService):

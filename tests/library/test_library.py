@@ -13,7 +13,20 @@ from graph_memory.retention import DAY
 from graph_memory.store import Journal
 from graph_memory.store.queries import Cursor, FactFilter
 
-from ..makers import T0, context, entity, fact, group, message, name, private, put, undo_last, user
+from ..makers import (
+    T0,
+    context,
+    entity,
+    fact,
+    group,
+    last_change,
+    message,
+    name,
+    private,
+    put,
+    undo_last,
+    user,
+)
 
 ZHANG, LI = user("zhang"), user("li")
 HOME, ROOM = private("zhang"), group("1")
@@ -271,7 +284,7 @@ async def test_a_fact_about_the_wrong_one_goes_over_and_is_kept_as_past(seeded, 
     with pytest.raises(StaleError):
         await library.amend(CAT.id, Amendment("张三喜欢狗"), OWNER, seen=seen)
     await library.amend(CAT.id, Amendment("张三喜欢狗"), OWNER, seen=old.version)
-    await library.undo(await seeded.last_change(), OWNER)
+    await library.undo(await last_change(seeded), OWNER)
     await library.undo(change.id, OWNER)
     assert await everything(seeded) == before
 

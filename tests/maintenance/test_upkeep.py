@@ -28,6 +28,7 @@ from ..makers import (
     entity,
     fact,
     group,
+    last_change,
     name,
     put,
     scan,
@@ -103,7 +104,7 @@ async def test_a_run_can_be_undone(world):
     await put(journal, HOME, trivial)
     clock.now = fades_at(trivial, 0.25) + 60
     await upkeep.run()
-    await undo(journal, await journal.last_change(), "owner")
+    await undo(journal, await last_change(journal), "owner")
     assert await journal.read(lambda rows: rows.get(Fact, trivial.id)) == trivial
 
 
@@ -162,7 +163,7 @@ async def test_preview_tells_beforehand_what_would_fade_when(world):
     forecasts = await upkeep.preview((0, 30, 3650))
     assert [(f.days, f.total) for f in forecasts] == [(0, 0), (30, 1), (3650, 2)]
     assert [line.fact for line in forecasts[2].lines] == [soon, later], "weakest first"
-    assert await journal.last_change() == 1, "looking changes nothing"
+    assert await last_change(journal) == 1, "looking changes nothing"
 
 
 async def test_other_settings_are_tried_out_and_then_used(world):

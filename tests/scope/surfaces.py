@@ -17,6 +17,7 @@ from graph_memory.references import References
 from graph_memory.service import MemoryService
 from graph_memory.store import Rows
 from graph_memory.visible_rows import VisibleRows, view_for
+from tests.makers import last_change
 
 from .director import extraction
 
@@ -172,9 +173,9 @@ class Surfaces:
         Undoing reaches whatever the caller did last, in this chat or elsewhere: it is the
         caller's own act. So it is tried only where that is the forgetting just before.
         """
-        before = await self.memory.journal.last_change()
+        before = await last_change(self.memory.journal)
         given: Given = {"/forget": await self.commands.forget(self.caller, "1")}
-        if await self.memory.journal.last_change() > before:
+        if await last_change(self.memory.journal) > before:
             given |= await self._listed("/forget", question)
             given["/undo"] = await self.commands.undo(self.caller)
             given |= await self._listed("/undo", question)

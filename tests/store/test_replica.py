@@ -148,6 +148,7 @@ async def test_a_message_that_was_heard_while_the_server_is_away_is_delivered_on
     postgres.stop()
     try:
         waiting = [await bots.say(one, f"断线时第{n}句") for n in range(3)]
+        assert not await one.retag(-2, CLUB), "it stays where it was heard"
     finally:
         postgres.start()
     assert [message.id for message in waiting] == [-2, -3, -4]

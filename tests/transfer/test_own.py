@@ -42,7 +42,19 @@ from graph_memory.store import Journal
 from graph_memory.store.pauses import Pauses
 from graph_memory.transfer import TransferService
 from graph_memory.transfer.deduplication import referred
-from tests.makers import T0, context, entity, fact, group, message, name, private, scan, user
+from tests.makers import (
+    T0,
+    context,
+    entity,
+    fact,
+    group,
+    last_change,
+    message,
+    name,
+    private,
+    scan,
+    user,
+)
 from tests.recall.histories import History, histories
 
 from ..cases import tabled
@@ -157,10 +169,10 @@ async def _comes_back(history: History) -> None:
             assert await exported(two) == before
             # Nothing twice, neither where it came from nor where it went.
             for journal in (one, two):
-                last = await journal.last_change()
+                last = await last_change(journal)
                 await brought(journal, path)
                 assert await exported(journal) == before
-                assert await journal.last_change() == last
+                assert await last_change(journal) == last
 
 
 async def play(journal: Journal, history: History) -> None:

@@ -8,6 +8,7 @@ from urllib.parse import quote
 import httpx
 
 from graph_memory.service import MemoryService
+from tests.makers import last_change
 
 from ..waiting import until
 from .browsing import HOSTILE, LIFE, PRIVATE, press, see, send, statements, undo
@@ -89,10 +90,10 @@ class Visit:
             case "take":
                 self._take(*text.split(" "))
             case "mark":
-                self._mark = await self._service.journal.last_change()
+                self._mark = await last_change(self._service.journal)
                 self._heard = (await self._service.journal.counts())["messages"]
             case "changes":
-                assert await self._service.journal.last_change() - self._mark == int(text)
+                assert await last_change(self._service.journal) - self._mark == int(text)
             case "messages":
                 counts = await self._service.journal.counts()
                 assert counts["messages"] - self._heard == int(text)

@@ -28,7 +28,7 @@ from graph_memory.settings import Settings
 from graph_memory.store import schema
 
 from ...graph.support import differences
-from ...makers import undo_last
+from ...makers import last_change, undo_last
 from ...scripted import HashEmbedder
 from .chatter import Line, Model, word
 
@@ -265,9 +265,9 @@ class Victim:
         self._may_talk.clear()
         found = None
         for _ in range(5):
-            before = await self.service.journal.last_change()
+            before = await last_change(self.service.journal)
             found_now = await differences(self.service.graph)
-            if before == await self.service.journal.last_change():
+            if before == await last_change(self.service.journal):
                 found = found_now
                 break
         self.tell("compared", found)
