@@ -11,7 +11,7 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
 from itertools import count
 from pathlib import Path
@@ -88,13 +88,13 @@ def state_of(event: Any) -> EventState:
     return state
 
 
+@dataclass(eq=False)
 class LookUp:
     """The last look-up of a chat's persona: at which place in the order it began, what it found."""
 
-    def __init__(self) -> None:
-        self.lock = asyncio.Lock()
-        self.began = -1
-        self.found: tuple[str | None, str, Any] = None, NO_PERSONA, None
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    began: int = -1
+    found: tuple[Any, str, Any] = None, NO_PERSONA, None
 
 
 class Host:
@@ -217,7 +217,8 @@ class Host:
         conversation = getattr(request, "conversation", None)
         wanted, persona = state_of(event).persona
         if not conversation:
-            wanted, persona, _ = await self._look_up(umo, platform)
+            conversation, persona, _ = await self._look_up(umo, platform)
+            wanted = conversation and conversation.persona_id
         elif not persona or wanted != conversation.persona_id:
             wanted = conversation.persona_id
             persona, _, _ = await self._resolve(umo, platform, wanted)
@@ -229,8 +230,8 @@ class Host:
         _, persona, about = await self._look_up(umo, platform)
         return persona, str((about or {}).get("prompt") or "")
 
-    async def _look_up(self, umo: str, platform: str) -> tuple[str | None, str, Any]:
-        """What a chat's conversation wants, the persona in effect, and its definition.
+    async def _look_up(self, umo: str, platform: str) -> tuple[Any, str, Any]:
+        """A chat's conversation, the persona in effect, and its definition.
 
         All who wait are answered by the first look-up that begins after they came: in a flood
         AstrBot's database has no connection left for a second one each.
@@ -242,19 +243,16 @@ class Host:
             try:
                 async with look.lock:
                     if look.began < came:
-                        began, conversation = next(self._order), await self._conversation(umo)
-                        wanted = conversation and conversation.persona_id
+                        began, manager = next(self._order), self._context.conversation_manager
+                        current = await manager.get_curr_conversation_id(umo)
+                        found = await manager.get_conversation(umo, current) if current else None
+                        wanted = found and found.persona_id
                         persona, _, about = await self._resolve(umo, platform, wanted)
-                        look.began, look.found = began, (wanted, persona, about)
+                        look.began, look.found = began, (found, persona, about)
                     return look.found
             except Exception:  # whatever its database raises while it is busy
                 if attempts == LOOK_UPS:
                     raise
-
-    async def _conversation(self, umo: str) -> Any:
-        manager = self._context.conversation_manager
-        current = await manager.get_curr_conversation_id(umo)
-        return await manager.get_conversation(umo, current) if current else None
 
     async def _resolve(self, umo: str, platform: str, wanted: str | None) -> tuple[str, bool, Any]:
         """The persona in effect, whether a session rule fixed it, and its definition."""
@@ -332,7 +330,8 @@ class Host:
             The persona a session rule puts in its place; ``None`` if it took effect.
         """
         manager, umo = self._context.conversation_manager, event.unified_msg_origin
-        if await self._conversation(umo) is None:
+        conversation, _, _ = await self._look_up(umo, event.get_platform_name())
+        if conversation is None:
             return await self.new_conversation(event, persona)
         await manager.update_conversation(umo, persona_id=persona)
         return await self._overruled(event, persona)

@@ -135,7 +135,8 @@ async def test_the_requests_persona_wins() -> None:
 
 
 async def test_who_waits_for_a_persona_shares_a_look_that_begins_after_they_came() -> None:
-    found, wanted, begun, let = host(), "mei", list[str](), asyncio.Event()
+    found, wanted, let = host(), "mei", asyncio.Event()
+    begun: list[str] = []
 
     async def conversation(*_: Any) -> Any:
         begun.append(wanted)

@@ -16,6 +16,7 @@ from typing import Any
 
 import tests.astrbot_root  # noqa: F401 - before AstrBot is imported
 from astrbot.api.provider import ProviderRequest
+from astrbot.core.db.po import Conversation
 
 from graph_memory.astrbot import Runtime, hooks
 from graph_memory.settings import Settings
@@ -28,7 +29,7 @@ FOLLOWED = 0.2
 """Seconds after which the index has taken in what happened; vectors are made later."""
 Walk = set[tuple[str, str]]
 """File and function."""
-MOST = {"overheard": (96, 27), "whole message": (385, 47), "question": (243, 34)}
+MOST = {"overheard": (96, 27), "whole message": (385, 47), "question": (242, 34)}
 """Functions and modules; who shortens a walk lowers them. What runs beside one makes it one or two
 longer in some runs."""
 
@@ -77,7 +78,10 @@ class _Chat:
         return event
 
     async def answers(self, event: Any, text: str) -> None:
-        await self._attend(hooks.remind, event, ProviderRequest(prompt=text))
+        request = ProviderRequest(
+            prompt=text, conversation=Conversation("qq", "u", "c", persona_id=None)
+        )
+        await self._attend(hooks.remind, event, request)
 
     def _attend(self, hook: Any, *given: Any) -> Awaitable[None]:
         return Runtime.attend(self._runtime, hook, *given)
