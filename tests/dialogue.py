@@ -12,7 +12,7 @@ from graph_memory.store import Draft
 
 from .cases import words
 from .commands import call
-from .makers import admin, entity, fact, group, holding, user
+from .makers import admin, entity, fact, group, holding, private, user
 from .scripted import NOTHING, Voice
 from .world import CLUB, World, li, li_in_club, zhang, zhang_in_club, zhang_to_lan
 
@@ -20,8 +20,10 @@ CALLERS = {
     "Z": zhang, "C": zhang_in_club, "A": zhang_to_lan, "L": li, "I": li_in_club,
     "B": admin, "Q": replace(admin, session=CLUB), "W": Turn(CLUB, user("wang"), "王五"),
     "X": replace(zhang_in_club, user=user("?"), name=""), "E": replace(zhang, session=group("7")),
+    "N": Turn(private("zhang2"), user("zhang2"), "三哥"),
 }  # fmt: skip
-"""Zhang at home, in the club (C), to another persona (A); Li at home (L) and in the club (I)."""
+"""Zhang at home, in the club (C), to another persona (A), by another account (N); Li at
+home (L) and in the club (I)."""
 KINDS = {
     "facts": (Fact, "statement"), "core": (CoreFact, "text"), "episodes": (Episode, "summary"),
     "inner": (InnerState, "other"), "moods": (Mood, "session"), "follow-ups": (FollowUp, "reason"),
@@ -110,6 +112,7 @@ class Dialogue:
 
     async def _speak(self, caller: Turn, ref: str, text: str) -> None:
         world = self.world
+        caller = replace(caller, accounts=world.memory.identities.accounts(caller.user))
         if text.startswith("/"):
             name, _, given = text[1:].partition(" ")
             if name == "remember":

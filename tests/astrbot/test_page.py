@@ -13,9 +13,10 @@ import pytest
 from astrbot.api.web import PluginRequest, bind_request_context
 from starlette.requests import Request
 
-from graph_memory.astrbot import Runtime
 from graph_memory.astrbot.page import NAME, PASSED, ROUTE, address
 from tests.instruments.dev import release
+
+from .test_runtime import started
 
 KEY = "correct-horse-battery"
 
@@ -61,31 +62,19 @@ class Served:
         pass
 
 
-def plugin(dashboard: Dashboard, directory: Path, **settings: Any) -> Runtime:
+@asynccontextmanager
+async def plugin(dashboard: Dashboard, directory: Path, **more: Any) -> AsyncIterator[None]:
     async def serve(*_: Any) -> Any:
         return Served()
 
-    config = {
-        "local_embedding_model": "none",
-        "enable_function_calling": False,
-        "webui_key": KEY,
-        **settings,
-    }
-    return Runtime(dashboard, config, lambda: directory, serve)
-
-
-@asynccontextmanager
-async def started(one: Runtime) -> AsyncIterator[None]:
-    await one.start(logging.getLogger("test"))
-    try:
+    usual = {"local_embedding_model": "none", "enable_function_calling": False, "webui_key": KEY}
+    async with started(directory, usual | more, serve, dashboard):
         yield
-    finally:
-        await one.stop()
 
 
 async def test_the_dashboard_asks_for_pages_as_long_as_there_are_some(tmp_path: Path) -> None:
     dashboard = Dashboard()
-    async with started(plugin(dashboard, tmp_path)):
+    async with plugin(dashboard, tmp_path):
         assert await dashboard.ask() == {"off": False, "problem": ""}
         asked = {"path": "/memories", "language": "en"}
         assert await dashboard.pass_on(asked) == {"status": 200, "text": "/memories"}
@@ -96,16 +85,16 @@ async def test_the_dashboard_asks_for_pages_as_long_as_there_are_some(tmp_path: 
 
 async def test_a_page_for_everybody_is_warned_about(tmp_path, caplog):
     with caplog.at_level(logging.WARNING, "graph_memory.plugin"):
-        async with started(plugin(Dashboard(), tmp_path, webui_host="0.0.0.0")):
+        async with plugin(Dashboard(), tmp_path, webui_host="0.0.0.0"):
             assert "listens on 0.0.0.0 and is not encrypted" in caplog.text
 
 
 async def test_why_there_is_no_page_is_said(tmp_path: Path) -> None:
     dashboard = Dashboard()
-    async with started(plugin(dashboard, tmp_path, webui_port=0)):
+    async with plugin(dashboard, tmp_path, webui_port=0):
         assert (await dashboard.ask())["off"]
     (tmp_path / "file").write_text("in the way")
-    async with started(plugin(dashboard, tmp_path / "file")):
+    async with plugin(dashboard, tmp_path / "file"):
         assert (await dashboard.ask())["problem"]
 
 

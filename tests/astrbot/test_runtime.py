@@ -6,8 +6,8 @@ import sqlite3
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -46,6 +46,7 @@ CONTEXT = SimpleNamespace(
     get_config=lambda umo=None: {"timezone": "Asia/Shanghai"},
 )  # fmt: skip
 """AstrBot's, as far as a memory that is opened needs it."""
+LOG = logging.getLogger("astrbot-of-a-test")
 admin = SimpleNamespace(is_admin=lambda: True, is_private_chat=lambda: True)
 
 
@@ -59,11 +60,24 @@ def directory(tmp_path: Path) -> Path:
     return tmp_path / "memory"
 
 
-def bot(directory: Path) -> Runtime:
-    async def serve(*_: Any) -> Any:
-        raise AssertionError("there is no page")
+async def no_page(*_: Any) -> Any:
+    raise AssertionError("there is no page")
 
-    return Runtime(CONTEXT, SETTINGS, lambda: directory, serve)
+
+@asynccontextmanager
+async def started(
+    directory: Path,
+    settings: Mapping[str, Any] = SETTINGS,
+    serve: Any = no_page,
+    context: Any = CONTEXT,
+) -> AsyncIterator[Runtime]:
+    """A plugin that AstrBot has loaded, until it is unloaded."""
+    one = Runtime(context, settings, lambda: directory, serve)
+    await one.start(LOG)
+    try:
+        yield one
+    finally:
+        await one.stop()
 
 
 async def why_not(one: Runtime) -> str:
@@ -88,43 +102,37 @@ def owner(directory: Path) -> Iterator[subprocess.Popen[str]]:
 
 
 async def test_a_second_bot_on_one_directory(directory, owner, caplog):
-    second = bot(directory)
-    await second.start(logging.getLogger("astrbot-of-a-test"))
-    assert second.memory is None
-    assert "另一个 AstrBot 正在使用" in await why_not(second)
-    await asyncio.sleep(0.5)
-    assert second._opening.is_running
-    assert second.memory is None
-    told = [r for r in caplog.records if "in use" in r.getMessage()]
-    assert len(told) == 1, "one line, however often it tried"
-    owner.kill()
-    await opened(second)
-    await second.stop()
+    async with started(directory) as second:
+        assert second.memory is None
+        assert "另一个 AstrBot 正在使用" in await why_not(second)
+        await asyncio.sleep(0.5)
+        assert second._opening.is_running
+        assert second.memory is None
+        told = [r for r in caplog.records if "in use" in r.getMessage()]
+        assert len(told) == 1, "one line, however often it tried"
+        owner.kill()
+        await opened(second)
 
 
 @pytest.mark.parametrize("is_full", [False, True])
 async def test_a_disk_that_is_full_or_read_only_at_first(tmp_path: Path, is_full: bool):
     with small_disk(tmp_path / "disk") as disk:
         disk.fill() if is_full else disk.protect(read_only=True)
-        one = bot(disk.path / "memory")
-        await one.start(logging.getLogger("astrbot-of-a-test"))
-        assert one.memory is None
-        told = await why_not(one)
-        assert is_full or ("用不了" in told and "可写" in told)
-        disk.free() if is_full else disk.protect(read_only=False)
-        await opened(one)
-        await one.stop()
+        async with started(disk.path / "memory") as one:
+            assert one.memory is None
+            told = await why_not(one)
+            assert is_full or ("用不了" in told and "可写" in told)
+            disk.free() if is_full else disk.protect(read_only=False)
+            await opened(one)
 
 
 async def test_a_damaged_journal_is_not_tried_again(directory: Path):
     directory.mkdir()
     (directory / "journal.sqlite3").write_bytes("不是数据库".encode() * 1000)
-    one = bot(directory)
-    await one.start(logging.getLogger("astrbot-of-a-test"))
-    assert one.memory is None
-    assert not one._opening.is_running
-    assert "移走可以从头开始" in await why_not(one)
-    await one.stop()
+    async with started(directory) as one:
+        assert one.memory is None
+        assert not one._opening.is_running
+        assert "移走可以从头开始" in await why_not(one)
 
 
 async def test_a_reload_does_not_wait_for_a_stuck_disk(directory, monkeypatch, caplog):
@@ -135,53 +143,45 @@ async def test_a_reload_does_not_wait_for_a_stuck_disk(directory, monkeypatch, c
         stuck.set()
         freed.wait(30)
 
-    log = logging.getLogger("astrbot-of-a-test")
-    old, new = bot(directory), bot(directory)
-    await old.start(log)
-    writing = asyncio.create_task(old.memory.journal.alter(hang))
-    await asyncio.to_thread(stuck.wait, 30)
-    await asyncio.wait_for(old.stop(), 10)
+    async with started(directory) as old:
+        writing = asyncio.create_task(old.memory.journal.alter(hang))
+        await asyncio.to_thread(stuck.wait, 30)
+        await asyncio.wait_for(old.stop(), 10)
     assert "does not close" in caplog.text
     monkeypatch.undo()
     monkeypatch.setattr(runtime, "RETRY", (0.05,))
-    await new.start(log)
-    assert new.memory is None
-    assert "正在使用" in await why_not(new)
-    freed.set()
-    await writing
-    await opened(new)
-    assert not runtime._unfinished, "it was opened once the old one had closed"
-    await new.stop()
+    async with started(directory) as new:
+        assert new.memory is None
+        assert "正在使用" in await why_not(new)
+        freed.set()
+        await writing
+        await opened(new)
+        assert not runtime._unfinished, "it was opened once the old one had closed"
 
 
 async def test_a_key_that_no_page_can_show_is_told_once(directory, caplog):
-    one = bot(directory)
-    one.settings = replace(one.settings, webui_port=6190)  # where something else listens
+    elsewhere = SETTINGS | {"webui_port": 6190}  # where something else listens
     with caplog.at_level(logging.WARNING):
-        await one.start(logging.getLogger("astrbot-of-a-test"))
-    try:
-        told = [r.getMessage() for r in caplog.records if "shown only now" in r.getMessage()]
-        assert len(told) == 1
-        assert (await one.memory.access()).matches(told[0].rsplit(" ", 1)[1])
-    finally:
-        await one.stop()
+        async with started(directory, elsewhere) as one:
+            told = [r.getMessage() for r in caplog.records if "shown only now" in r.getMessage()]
+            assert len(told) == 1
+            assert (await one.memory.access()).matches(told[0].rsplit(" ", 1)[1])
 
 
 async def test_a_memory_that_is_opened_anew_is_what_a_backup_held(directory, monkeypatch):
     monkeypatch.setattr(runtime, "ANSWERING", 0.01)
-    one = bot(directory)
-    await one.start(logging.getLogger("astrbot-of-a-test"))
-    before, home = one.memory, private("zhang")
-    await before.journal.append(message(home, "qq:zhang", "我喜欢猫"), home)
-    backup = await before.backups.make()
-    await before.journal.append(message(home, "qq:zhang", "我也喜欢狗"), home)
-    await before.backups.restore(backup.name)
-    one.reopen()
-    one.reopen()  # pressed twice
-    assert one._reopening
-    await one._reopening
-    assert one.memory is not before
-    assert (await one.memory.health()).counts["messages"] == 1
-    one.reopen()
-    await one.stop()  # which waits for that
-    assert one.memory is None
+    async with started(directory) as one:
+        before, home = one.memory, private("zhang")
+        await before.journal.append(message(home, "qq:zhang", "我喜欢猫"), home)
+        backup = await before.backups.make()
+        await before.journal.append(message(home, "qq:zhang", "我也喜欢狗"), home)
+        await before.backups.restore(backup.name)
+        one.reopen()
+        one.reopen()  # pressed twice
+        assert one._reopening
+        await one._reopening
+        assert one.memory is not before
+        assert (await one.memory.health()).counts["messages"] == 1
+        one.reopen()
+        await one.stop()  # which waits for that
+        assert one.memory is None

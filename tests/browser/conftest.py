@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from playwright.async_api import Browser, Locator, LocatorAssertions, Page, Route
 
 LATE = 0.1  # seconds
+DRAWN = ("/graph?node=", "/graph?way=", "/graph?view=")
+"""How addresses begin, beside the map's, where a picture is drawn."""
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 FLAGS = [
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
@@ -75,9 +77,12 @@ class Visit:
         self.wrong.append(f"dialog: {dialog.message}")
         await dialog.dismiss()
 
-    async def go(self, path: str) -> None:
-        """Open a page of ours."""
-        await self.page.goto(self.base + path)
+    async def go(self, path: str) -> Any:
+        """Open a page of ours, and wait until its graph is drawn if it has one."""
+        answer = await self.page.goto(self.base + path)
+        if path == "/graph" or path.startswith(DRAWN):
+            await self.page.wait_for_selector("#graph[data-ready]")
+        return answer
 
     async def log_in(self) -> None:
         """Type the key and press Enter."""
@@ -90,11 +95,6 @@ class Visit:
         """Wait until a page says ``text`` and listens to keys."""
         await self.page.get_by_text(text).wait_for()
         await self.page.wait_for_load_state("load")
-
-    async def graph(self, node: str = "") -> None:
-        """Open the map, or the graph of a node, and wait until it is drawn."""
-        await self.go(f"/graph?node={node}" if node else "/graph")
-        await self.page.wait_for_selector("#graph[data-ready]")
 
     async def places(self) -> dict[str, list[float]]:
         """Where each node of the picture is, from the corner of the window, by its name."""
@@ -179,7 +179,7 @@ async def visit(base: str, browser: Browser) -> AsyncIterator[Opener]:
         visits.append(found)
         if at or node:
             await found.log_in()
-            await (found.graph(node) if node else found.go(at))
+            await found.go(f"/graph?node={node}" if node else at)
         return found
 
     yield enter

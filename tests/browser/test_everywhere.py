@@ -207,11 +207,9 @@ async def test_every_page_in_every_dress(visit, memory, axe, language):
     await seen.log_in()
     pages = (await addresses(memory)).values()
     for path, is_first in [(each, each == some[0]) for some in pages for each in some]:
-        answer = await seen.page.goto(seen.base + path)
+        answer = await seen.go(path)
         if answer.status != 200:
             found.append(f"{path}: {answer.status}")
-        if path == "/graph" or path.startswith(("/graph?node=", "/graph?way=")):
-            await seen.page.wait_for_selector("#graph[data-ready]")
         found += await _looks(seen, path, language, axe if is_first or language == "zh" else "")
         await _dress(seen, scheme, width)
     lang = {"zh": "zh-CN", "en": "en"}[language]
@@ -245,8 +243,6 @@ async def test_every_page_by_keyboard_alone(visit: Opener, memory: MemoryService
     for path, *_ in (await addresses(memory)).values():
         # A page of the table is long; what is in a row is in every row.
         await seen.go("/memories?persona=life_advisor" if path == "/memories" else path)
-        if path == "/graph" or path.startswith(("/graph?node=", "/graph?way=")):
-            await seen.page.wait_for_selector("#graph[data-ready]")
         count = await seen.page.evaluate(STOPS)
         assert count > 10
         for pressed in range(1, 3 * count + 1):  # a date has several stops of its own

@@ -15,9 +15,9 @@ from graph_memory.model import Episode, Name, Participation, User, stable_id
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 from graph_memory.store import Draft
-from tests.webui.browsing import HOSTILE, PRIVATE
+from tests.webui.browsing import PRIVATE
 from tests.webui.seed import NOW
-from tests.webui.story import HONG, LI, MALLORY, XSS, ZHANG
+from tests.webui.story import HONG, LI, ZHANG
 from webui import live
 from webui.app import create_app
 from webui.server import WebServer
@@ -25,17 +25,6 @@ from webui.server import WebServer
 from .conftest import KEY, Opener, expect
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="package")]
-GROUP = "aiocqhttp:group:88001"
-
-
-async def remember_asking(service: MemoryService) -> None:
-    eyes = service.view_as
-    for user, group, persona, text in (
-        (ZHANG, "", "life_advisor", "我养的猫叫什么名字？"),
-        (LI, GROUP, "tech_assistant", "周末去哪里爬山？"),
-        (MALLORY, HOSTILE.circle, XSS[1], f"{XSS[3]} 喜欢什么"),
-    ):
-        await service.recall.remind(eyes.asker(user, group, persona), text)
 
 
 # ---------------------------------------------------------------------- graph
@@ -55,9 +44,7 @@ async def test_more_neighbours_come_and_nobody_moves(visit: Opener) -> None:
 
 
 async def test_the_map_shows_everything_and_says_what_a_fact_says(visit: Opener) -> None:
-    seen = await visit()
-    await seen.log_in()
-    await seen.graph()
+    seen = await visit(at="/graph")
     page, picture = seen.page, seen.page.locator("#picture")
     first = await seen.places()
     assert await picture.get_attribute("data-nodes") == str(len(first)) != "0"
@@ -81,9 +68,7 @@ async def test_the_map_shows_everything_and_says_what_a_fact_says(visit: Opener)
 
 
 async def test_time_and_other_eyes_are_lenses_on_the_picture(visit, service) -> None:
-    seen = await visit()
-    await seen.log_in()
-    await seen.graph()
+    seen = await visit(at="/graph")
     page, picture = seen.page, seen.page.locator("#picture")
     await page.get_by_role("slider", name="时间").focus()
     await page.keyboard.press("Home")
@@ -102,15 +87,12 @@ async def test_time_and_other_eyes_are_lenses_on_the_picture(visit, service) -> 
     assert "eyes=" in page.url
     # Around one node they are the same.
     await seen.go(f"/graph?node={HONG}&eyes={LI}&as=tech_assistant")
-    await page.wait_for_selector("#graph[data-ready]")
     hers = [pair for pair in joined if HONG in pair and len(set(pair)) == 2]
     await expect(picture).to_have_attribute("data-lines", str(len(hers)))
 
 
 async def test_where_one_looks_stands_in_the_address(visit: Opener) -> None:
-    seen = await visit()
-    await seen.log_in()
-    await seen.graph()
+    seen = await visit(at="/graph")
     page = seen.page
     await seen.touch("小红")
     await page.get_by_role("button", name="放大").click()
@@ -124,7 +106,6 @@ async def test_where_one_looks_stands_in_the_address(visit: Opener) -> None:
     await page.wait_for_url(lambda url: "view=" not in url)
     for odd in ("view=1 2", "view=a b c", "view=1 2 -3", "view=1 2 1e999"):
         await seen.go(f"/graph?{odd}")
-        await page.wait_for_selector("#graph[data-ready]")
 
 
 async def test_the_picture_can_be_kept(visit: Opener) -> None:
@@ -195,8 +176,7 @@ OPENED = """() => new Promise((done) => {
 
 
 async def test_five_thousand_nodes_are_there_in_two_seconds_and_move_smoothly(visit):
-    seen = await visit(late=False)
-    await seen.log_in()
+    seen = await visit(at="/", late=False)
     body = json.dumps(crowd(5_000, 20_000))
     await seen.page.route(
         "**/api/v1/graph/map*",
@@ -212,23 +192,6 @@ async def test_five_thousand_nodes_are_there_in_two_seconds_and_move_smoothly(vi
     while max(rates, default=0) < 30 and len(rates) < 12:  # others may be at work on this machine
         rates.append(await seen.page.evaluate(MOVED))
     assert max(rates) >= 30, rates
-
-
-# ------------------------------------------------------------------------ why
-
-
-async def test_a_reply_is_opened_and_hostile_text_does_not_run(visit, service):
-    await remember_asking(service)
-    page = (await visit(at="/why")).page
-    await page.locator(".replies a", has_text="周末去哪里爬山？").first.click()
-    await page.locator(".reply-query", has_text="周末去哪里爬山？").wait_for()
-    assert "<memories>" in await page.locator(".block-text").inner_text()
-    await page.get_by_role("link", name="不限范围再找一遍").click()
-    await page.wait_for_url("**unscoped=true**")
-    await page.locator(".replies a", has_text="喜欢什么").first.click()
-    await page.locator(".reply-query", has_text=XSS[3]).wait_for()
-    await page.get_by_role("link", name="用这双眼睛看").click()
-    await page.get_by_text("看得见").first.wait_for()
 
 
 # --------------------------------------------------------------------- tuning

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from graph_memory.library import OWNER, Amendment
@@ -25,9 +26,11 @@ class BrowserVisit:
     """Plays a case: a line is what somebody does, or what is to be seen then.
 
     ``open /path width=360 language=en`` begins, at a node of the graph with ``open node=…``;
-    ``go``, ``graph``, ``reload``, ``back`` and ``log-in`` lead on. ``press``, ``check``, ``focus``,
+    ``go``, ``reload``, ``back`` and ``log-in`` lead on. ``press``, ``check``, ``focus``,
     ``fill … | text`` and ``choose … | value`` are done to a target, ``touch`` to a node of the
-    picture, ``key j Enter`` and ``type`` by the keyboard. ``hearsay`` makes a fact doubtful for
+    picture, ``key j Enter`` and ``type`` by the keyboard; ``walk Tab | words`` presses a key until
+    the words have the focus. ``ask user; group; persona; words`` is what somebody is reminded of.
+    ``hearsay`` makes a fact doubtful for
     the time of the case, ``forget-cookies`` ends the login but for the language, ``pardon words``
     lets what has gone wrong so far be, if it has them.
 
@@ -38,7 +41,7 @@ class BrowserVisit:
     before it: a pattern); ``keep name … | attribute``, or its ``text``, keeps one. ``says`` waits
     for words and for the scripts, ``url`` for an address that has a pattern (``no-url``),
     ``js … | value`` is what an expression is, ``fits`` that nothing scrolls sideways, ``dark``
-    what the page looks like.
+    what the page looks like, ``download … | name | words`` what a file is called and has in it.
     """
 
     def __init__(self, opened: Opener, service: MemoryService) -> None:
@@ -80,8 +83,6 @@ class BrowserVisit:
                 await self._begin(text)
             case "go":
                 await self.seen.go(text)
-            case "graph":
-                await self.seen.graph(text)
             case "log-in":
                 await self.seen.log_in()
             case "reload":
@@ -112,6 +113,22 @@ class BrowserVisit:
             case "key":
                 for key in text.split():
                     await self._page.keyboard.press(key)
+            case "walk":
+                for _ in range(20):
+                    await self._page.keyboard.press(target)
+                    if value in await self._page.evaluate("document.activeElement.textContent"):
+                        break
+                assert value in await self._page.evaluate("document.activeElement.textContent")
+            case "ask":
+                *who, words = text.split("; ")
+                await self._service.recall.remind(self._service.view_as.asker(*who), words)
+            case "download":
+                async with self._page.expect_download() as begun:
+                    await self._target(target).click()
+                name, words = value.split(" | ")
+                kept = await begun.value
+                assert kept.suggested_filename.startswith(name)
+                assert words in Path(await kept.path()).read_text("utf-8")
             case "type":
                 await self._page.keyboard.type(text)
             case "keep":

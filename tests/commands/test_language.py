@@ -52,6 +52,9 @@ ALLOWED = re.compile(
     r"|\b(?:astrbot|memory|chat|livingmemory|graphmemory|qq|records|core_facts|mood|metadata)\b"
     r"|\b(?:search_history|open_record|memory_recall|inner_state|control_words|proactive|time|sender)\b|-?\d{8}T\d{6}Z\S*"
 )
+FOR_MODELS = (
+    "control_", "care_", "lead_", "summary_", "teach_", "tool_", "search_history", "open_record",
+)  # fmt: skip
 CHINESE = re.compile(r"[\u3000-\u3013\u3016-\u303f\u4e00-\u9fff\uff00-\uffef]+")
 LATIN = re.compile(r"[A-Za-z]{2,}")
 
@@ -153,19 +156,8 @@ def test_errors_are_told_in_one_language(language: str) -> None:
 
 def test_all_that_people_are_told_is_in_one_language(language: str) -> None:
     for key, phrase in TEXTS[language].items():
-        if "." in key or key.startswith(
-            (
-                "control_",
-                "care_",
-                "lead_",
-                "summary_",
-                "teach_",
-                "tool_",
-                "search_history",
-                "open_record",
-            )
-        ):
-            continue  # for models, with the words they are to use
+        if "." in key or key.startswith(FOR_MODELS):
+            continue  # with the words they are to use
         bare = re.sub(r"\{[^}]*\}", "", phrase)
         if language == "zh" and key.endswith(("format_livingmemory", "hint", "how", "what")):
             continue  # which sub-commands there are

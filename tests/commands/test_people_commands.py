@@ -1,8 +1,6 @@
 """Merging and splitting entities, linking and unlinking accounts, on a real memory."""
 
-import re
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,10 +10,12 @@ from graph_memory.errors import BondError, NotFoundError
 from graph_memory.model import Entity, Fact, Link, Merge, Participation, Session, Turn, User
 from graph_memory.service import MemoryService
 from graph_memory.store.queries import FactFilter
+from tests.cases import cases
 from tests.views import assert_views_follow
 
+from ..dialogue import Dialogue
 from ..makers import T0, all_changes, entity, fact, group, mention, name, private, put, user
-from ..world import opened
+from ..world import World, opened
 from . import CLUB, HOME, LI, ZHANG
 from . import admin as boss
 
@@ -41,7 +41,9 @@ ROWS = [
     name(NEW_HOME, NEW, "三哥"),
     *(mention(place, node, "person") for place, node in ((CLUB, MING), (WORK, OTHER_MING))),
     *(READS, WORKS, NUTS, MOVED),
+    *(Participation(f"p:{n}", place.id, LI, T0, T0 + n, 2) for n, place in enumerate((CLUB, WORK))),
 ]
+PEOPLE = cases(Path(__file__).with_name("people.txt"))
 
 
 def caller(session: Session, who: str, memory: MemoryService, is_admin: bool = False) -> Turn:
@@ -57,6 +59,13 @@ async def memory(tmp_path: Path) -> AsyncIterator[MemoryService]:
             await memory.learning.hear(Turn(session, who, who, "大家好"), at=T0 - 10)
         await memory.settle()
         yield memory
+
+
+@pytest.mark.parametrize("name", PEOPLE)
+async def test_what_becomes_of_a_dialogue_about_people(world: World, name: str) -> None:
+    await put(world.memory.journal, *ROWS)
+    await world.memory.learning.hear(Turn(CLUB, NEW, NEW, "大家好"), at=T0 - 10)
+    await Dialogue(world).play(PEOPLE[name])
 
 
 async def recalled(memory: MemoryService, session: Session, who: str, text: str) -> set[str]:
@@ -128,88 +137,10 @@ async def test_a_split_takes_apart_what_replaced_what(memory: MemoryService):
     assert await links() == {new.id: (old.id,), own.id: (new.id,)}
 
 
-async def test_the_commands_are_for_admins_in_private(commands: Commands, memory: MemoryService):
-    for who in (
-        replace(boss, session=CLUB),
-        replace(boss, is_admin=False),
-        caller(HOME, ZHANG, memory),
-    ):
-        assert "管理员" in await commands.people.answer(who, "合并 茶 “龙井 茶”")
-    assert await memory.identity_edits.merges() == []
-
-
-async def test_merging_by_name_and_taking_it_back(commands: Commands, memory: MemoryService):
-    said = await commands.people.answer(boss, "合并 茶 “龙井 茶”")
-    assert f"茶 [{TEA[:10]}]（3 条）并入 龙井 茶 [{LONGJING[:10]}]（1 条）" in said
-    listed = await commands.people.answer(boss)
-    assert f"· 茶 [{TEA[:10]}]（3 条）→ 龙井 茶 [{LONGJING[:10]}]（1 条）" in listed
-    assert "本来就是同一个" in await commands.people.answer(boss, 'merge "龙井 茶" 茶')
-    assert "撤销" in await commands.undo(boss)
-    assert "还没有合并过" in await commands.people.answer(boss, "")
-    await commands.people.answer(boss, "MERGE 茶 “龙井 茶”")
-    # The survivor's name and the other one mean the same.
-    assert "拆开了：茶" in await commands.people.answer(boss, "拆分 “龙井 茶”")
-    assert "没什么可拆" in await commands.people.answer(boss, "split 茶")
-
-
-async def test_one_name_for_several_needs_an_id(commands: Commands, memory: MemoryService):
-    said = await commands.people.answer(boss, "合并 小明 茶")
-    assert f"[{MING[:10]}] 小明，群读书会，1 条：小明爱读侦探小说" in said
-    assert f"[{OTHER_MING[:10]}] 小明，群同事，1 条：小明负责测试" in said
-    ids = re.findall(r"\[(e:\w+)\]", said)
-    assert "合并了" in await commands.people.answer(boss, f"合并 {ids[0]} {ids[1]}")
-    assert "合并了" in await commands.people.answer(boss, "合并 小明 茶")  # one now
-    split = await commands.people.answer(boss, "拆分 茶")
-    assert "不止一个" in split  # two were merged into it
-    assert set(re.findall(r"\[(e:\w+)\]", split)) == set(ids)
-
-
-@pytest.mark.parametrize(("text", "answer"), [
-    ("合并 茶", "人物 合并 <甲>"), ("合并 茶 龙井 茶", "人物 合并 <甲>"),
-    ("烧掉 茶", "人物 合并 <甲>"), ("合并 茶 咖啡{x}", "没有叫“咖啡{x}”"),
-    ("拆分 咖啡", "没什么可拆"), ("合并 茶 e:ffffffff", "没有叫“e:ffffffff”"),
-    ("合并 张三 茶", "人物 关联。"), ("关联 zhang nobody", "不认识这个账号"),
-    (f"关联 zhang {TEA}", "人物 合并。"), ("取消关联 zhang", "没有关联"),
-])  # fmt: skip
-async def test_what_does_not_fit_is_explained(commands: Commands, text: str, answer: str):
-    assert answer in await commands.people.answer(boss, text)
-
-
 # -------------------------------------------------------------------- accounts
 
 
-async def test_linked_accounts_are_one_person(commands: Commands, memory: MemoryService):
-    zhang = caller(HOME, ZHANG, memory)
-    assert "杭州" not in await commands.mine(zhang)
-    linked = await commands.people.answer(boss, "关联 zhang aiocqhttp:zhang2")
-    assert f"张三 [{ZHANG}] = 三哥 [{NEW}]" in linked
-    zhang = caller(HOME, ZHANG, memory)
-    assert zhang.asker.accounts == {ZHANG, NEW}
-    mine = await commands.mine(zhang)
-    assert "花生" in mine
-    assert "杭州" in mine
-    assert MOVED.id in await recalled(memory, HOME, ZHANG, "我搬到哪里了？")
-    # Where either was present, both were.
-    assert READS.id in await recalled(memory, HOME, ZHANG, "小明爱读什么？")
-    assert WORKS.id not in await recalled(memory, HOME, ZHANG, "小明负责什么？")
-    # What is said in private stays out of groups.
-    assert MOVED.id not in await recalled(memory, CLUB, ZHANG, "我搬到哪里了？")
-    assert f"= 三哥 [{NEW}]" in await commands.people.answer(boss)
-    assert "不再" in await commands.people.answer(boss, "取消关联 zhang2")
-    assert "杭州" not in await commands.mine(caller(HOME, ZHANG, memory))
-    assert READS.id not in await recalled(memory, HOME, ZHANG, "小明爱读什么？")
-
-
-async def test_linking_shows_the_accounts_and_asks_about_namesakes(commands, memory):
-    spoke = [
-        Participation(f"p:{at}", each.id, LI, T0, T0 + at, 2)
-        for at, each in enumerate((CLUB, WORK))
-    ]
-    await put(memory.journal, *spoke)
-    linked = await commands.people.answer(boss, "关联 zhang li")
-    assert "关联了" in linked
-    assert f"· {LI}：群同事，群读书会；最近 2026-09-21；0 条" in linked
-    await commands.people.answer(boss, "取消关联 li")
+async def test_linking_asks_about_namesakes_of_one_chat(commands, memory):
     names = [name(CLUB, LI, "三哥"), name(CLUB, NEW, "叁哥"), name(WORK, NEW, "三 哥")]
     await put(memory.journal, *names)
     assert "关联了" in await commands.people.answer(boss, "关联 li zhang2")
@@ -217,19 +148,11 @@ async def test_linking_shows_the_accounts_and_asks_about_namesakes(commands, mem
     await put(memory.journal, name(CLUB, NEW, "三 哥"))
     asked = await commands.people.answer(boss, "关联 li zhang2")
     assert "冒充" in asked
-    assert "（群读书会）" in asked
+    assert "（群100）" in asked
     assert f"· {LI}：" in asked
     assert f"· {NEW}：" in asked
     assert memory.identities.accounts(LI) == {LI}
     assert "关联了" in await commands.people.answer(boss, "关联 li zhang2 确认")
-
-
-async def test_either_account_may_forget(memory: MemoryService):
-    with pytest.raises(NotFoundError):
-        await memory.library.forget(NUTS.id, caller(NEW_HOME, NEW, memory).asker, NEW)
-    await memory.identity_edits.link(ZHANG, NEW, "owner")
-    await memory.library.forget(NUTS.id, caller(NEW_HOME, NEW, memory).asker, NEW)
-    assert "花生" not in await Commands(memory).mine(caller(HOME, ZHANG, memory))
 
 
 async def test_links_are_there_after_a_restart(tmp_path: Path):

@@ -12,14 +12,11 @@ from graph_memory.errors import JournalError
 from graph_memory.model import Episode, Fact, Turn, asker_of
 from graph_memory.service import MemoryService
 
-from ..makers import QQ, T0, entity, fact, last_change, private, put
+from ..makers import HERS, QQ, T0, entity, fact, last_change, put
 from ..scripted import Call, ScriptedModel, answer, said
 from ..world import opened
 from . import CLUB, HOME, LI, ZHANG, li_in_club, zhang
 from . import admin as boss
-
-LIS = private("li")
-li = Turn(LIS, LI, "李四")
 
 
 async def remind(memory: MemoryService, caller: Turn, text: str) -> str:
@@ -143,7 +140,7 @@ async def test_only_the_message_meant_is_taken_back(memory: MemoryService):
     await hear(Turn(CLUB, LI, "李四", "旧的七", ref="7@100"), at=T0)
     await hear(Turn(CLUB, LI, "李四", "新的七", ref="7@200"), at=T0 + 1)
     await hear(Turn(CLUB, LI, "李四", "七十七", ref="77@200"), at=T0 + 2)
-    await hear(Turn(LIS, LI, "李四", "别处的七", ref="7@300"), at=T0 + 3)
+    await hear(Turn(HERS, LI, "李四", "别处的七", ref="7@300"), at=T0 + 3)
     for hostile in ("%", "_", "7%", "\\", "'", ""):
         assert not await memory.library.retract(CLUB.circle, hostile)
     assert await memory.library.retract(CLUB.circle, "7")
@@ -153,7 +150,7 @@ async def test_only_the_message_meant_is_taken_back(memory: MemoryService):
 async def test_the_bots_own_lines_are_found_by_their_words(memory: MemoryService):
     for text in ("第一句。第二句。", "早上好", "第一句。第二句。"):
         await memory.learning.reply(CLUB, text, at=T0)
-    await memory.learning.reply(LIS, "早上好", at=T0)
+    await memory.learning.reply(HERS, "早上好", at=T0)
     assert not await memory.library.retract(CLUB.circle, "5", "没说过的")
     assert await memory.library.retract(CLUB.circle, "5", "第二句。"), "a part of a long answer"
     assert await memory.library.retract(CLUB.circle, "6", "早上好 ")

@@ -14,12 +14,10 @@ from graph_memory.companion import CoreFact
 from graph_memory.model import Fact, Turn
 from graph_memory.settings import Settings
 
-from ..makers import T0, ZHANG, Clock, all_changes, group, private
+from ..makers import T0, Clock, all_changes
 from ..scripted import NOTHING, Call, ScriptedModel, answer, said
 from ..world import opened
-
-zhang = Turn(private("zhang"), ZHANG, "张三")
-zhang_in_club = Turn(group("读书会"), ZHANG, "张三")
+from . import ZHANG, zhang, zhang_in_club
 
 
 def dinner(call: Call) -> dict[str, Any]:
