@@ -60,8 +60,9 @@ class Dialogue:
     them, or of the fact, ``{}`` of the first line. ``> `` is a line of what the model learns,
     or fields in JSON; ``learn`` lets it learn nothing. ``~ 3`` lets three hours pass,
     ``fact Z|predicate|object|statement`` writes a fact; ``retract``, ``pause``, ``forget-me`` and
-    ``upkeep`` is what others do. ``mean Z 180 …`` lets the model mean to come back to somebody
-    after so many seconds, ``due 200 …`` lets time pass, and the model say something if asked.
+    ``upkeep`` is what others do. ``file name | text`` puts a file among the imports.
+    ``mean Z 180 …`` lets the model mean to come back to somebody after so many seconds,
+    ``due 200 …`` lets time pass, and the model say something if asked.
 
     ``= …`` is in what was answered last, ``! …`` is not, ``rows facts …`` are all of a kind,
     ``prompt …`` and ``no prompt …`` what the model was asked last, ``order a; b`` what comes
@@ -115,9 +116,7 @@ class Dialogue:
         caller = replace(caller, accounts=world.memory.identities.accounts(caller.user))
         if text.startswith("/"):
             name, _, given = text[1:].partition(" ")
-            if name == "remember":
-                self.told = await world.commands.remember(replace(caller, text=given))
-            elif name == "log":
+            if name == "log":
                 self.told = await world.commands.companion.search(caller, given)
             elif name == "everything":
                 await world.memory.settle()
@@ -160,6 +159,11 @@ class Dialogue:
                 who, ref, *text_of = text.split()
                 assert await memory.library.retract(CALLERS[who].session.circle, ref, *text_of)
                 await memory.recall.settle()
+            case "file":
+                name, _, content = text.replace("\\n", "\n").partition(" | ")
+                folder = memory.directory / "imports"
+                folder.mkdir(exist_ok=True)
+                (folder / name).write_text(content, encoding="utf-8")
             case "pause":
                 await memory.learning.pauses.pause("user", CALLERS[text].user)
             case "forget-me":

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from graph_memory.commands.transfers import EXPORT_PAUSE, ImportEnvironment, TransferCommands
-from graph_memory.model import Turn, asker_of
+from graph_memory.model import Turn
 from graph_memory.service import MemoryService
-from tests.makers import T0, group, last_change, private, user
+from tests.makers import T0, group, private, user
 from tests.waiting import until
 
 from ..world import opened
@@ -35,46 +35,8 @@ def chat(memory: MemoryService, name: str = "聊天 记录.jsonl", text: str = "
     return name
 
 
-async def test_a_file_is_shown_before_it_comes_in(memory, moves):
-    assert "没有文件" in await moves.import_(OWNER, "", NOWHERE)
-    name = chat(memory)
-    assert name in await moves.import_(OWNER, "", NOWHERE)
-    shown = await moves.import_(OWNER, f"{name} persona=mei", NOWHERE)
-    assert "1 条消息（新的 1 条）" in shown
-    assert "小红：我在学大提琴" in shown
-    assert await memory.journal.newest_messages(9) == []
-    assert "已导入 1 条消息" in await moves.import_(OWNER, "确认", NOWHERE)
-    # The same minute: the very words are recalled before anything was learned.
-    await memory.recall.settle()
-    found = await memory.recall.search(asker_of(HERS, user("1")), "我在学什么乐器", 5)
-    assert "大提琴" in found.block
-    assert "请先发送" in await moves.import_(OWNER, "确认", NOWHERE)
-    await moves.import_(OWNER, f"{name} persona=mei", NOWHERE)
-    assert "没有改动" in await moves.import_(OWNER, "确认", NOWHERE)
-    assert "最近一次导入" in await moves.import_(OWNER, "", NOWHERE)
-    assert "删除 1 条消息" in await moves.import_(OWNER, "撤销", NOWHERE)
-    await memory.recall.settle()
-    found = await memory.recall.search(asker_of(HERS, user("1")), "我在学什么乐器", 5)
-    assert not found.items
-    assert "没有可以撤销" in await moves.import_(OWNER, "undo", NOWHERE)
-
-
-async def test_what_is_wrong_is_said_and_nothing_changes(memory, moves):
-    bad = memory.directory / "imports" / "bad.jsonl"
-    chat(memory)
-    bad.write_text('{"time": 1, "sender": "1", "text": "a"}\n{"time": "?"}\n', encoding="utf-8")
-    assert "第 2 行，time，不是时间" in await moves.import_(OWNER, "bad.jsonl", NOWHERE)
-    for name in ("../journal.sqlite3", "none", "bad.jsonl as=csv", "bad.jsonl as=qq to=nirgends"):
-        assert "不能导入" in await moves.import_(OWNER, name, NOWHERE)
-    assert await last_change(memory.journal) == 0
-
-
-async def test_imports_and_moves_are_the_owners(memory, moves):
-    name = chat(memory)
+async def test_others_files_are_the_owners_in_private(memory, moves):
     in_group = replace(OWNER, session=group("9"))
-    for caller in (RED, in_group):
-        assert "管理员" in await moves.import_(caller, name, NOWHERE)
-        assert "管理员" in await moves.move(caller, "a b")
     assert "管理员" in (await moves.export(RED, "all")).text
     assert "管理员" in (await moves.export(RED, "2")).text
     assert "私聊" in (await moves.export(in_group, "all")).text
@@ -113,22 +75,6 @@ async def test_who_is_forgotten_is_in_no_file_any_more(memory, moves):
     assert list((memory.directory / "exports").iterdir()) == []
     assert "没有改动" in await moves.import_(OWNER, "确认", NOWHERE)
     assert await memory.journal.newest_messages(9) == []
-
-
-@pytest.mark.parametrize("asked", [f"{group('9').circle} {group('10').circle}", "9 10"])
-async def test_moving_a_chat(memory: MemoryService, moves: TransferCommands, asked: str) -> None:
-    here, there = group("9"), group("10")
-    await memory.learning.hear(Turn(here, user("1"), "小红", "我们换群吧"), at=T0)
-    assert "例如" in await moves.move(OWNER, "")
-    assert "无法迁移" in await moves.move(OWNER, f"{here.circle} {HERS.circle}")
-    assert "没有记忆" in await moves.move(OWNER, f"{there.circle} {here.circle}")
-    assert "请先发送" in await moves.move(OWNER, "确认")
-    assert "没有记忆" in await moves.move(OWNER, "777 778")
-    assert here.circle in await moves.move(OWNER, asked)
-    assert "已迁移" in await moves.move(OWNER, "确认")
-    await memory.recall.settle()
-    assert "换群" in (await memory.recall.search(asker_of(there, user("2")), "换群", 5)).block
-    assert not (await memory.recall.search(asker_of(here, user("2")), "换群", 5)).items
 
 
 async def test_one_takes_away_their_own_once_a_minute(tmp_path: Path) -> None:
