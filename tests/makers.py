@@ -50,12 +50,10 @@ def private(account: str, persona: str = "mei", bot: str = "") -> Session:
 
 
 def group(number: str, persona: str = "mei") -> Session:
-    """A group."""
     return session_of(QQ, number, "", persona, title=f"群{number}", umo=f"qq:GroupMessage:{number}")
 
 
 def user(account: str) -> str:
-    """A user id."""
     return user_id(QQ, account)
 
 
@@ -68,7 +66,6 @@ admin = Turn(private("boss"), user("boss"), "老板", is_admin=True)
 
 
 def entity(name: str, domain: str = "") -> str:
-    """An entity id."""
     return stable_id("e", domain, normalise(name))
 
 
@@ -154,15 +151,12 @@ async def all_changes(journal: Journal, after: int = 0) -> list[Change]:
 
 
 async def undo(journal: Journal, number: int, actor: str) -> Change | None:
-    """Take a change back."""
     return await journal.alter(
         lambda db, tell: rows.write(db, rows.inverse(db, number, actor), journal._now(), tell)
     )
 
 
 class Clock:
-    """The time, which tests set."""
-
     def __init__(self, now: float) -> None:
         self.now = now
 

@@ -119,7 +119,6 @@ def thing(id: str, name: str, type: str = "thing", *aliases: str) -> dict[str, A
 
 
 def answer(*facts: dict[str, Any], entities: list[dict[str, Any]] | None = None, **more: Any):
-    """A whole answer."""
     return {"worth": True, "facts": list(facts), "entities": entities or []} | more
 
 
@@ -136,7 +135,6 @@ class HashEmbedder:
 
     @classmethod
     async def load(cls) -> Self:
-        """One, as a loader gives it."""
         return cls()
 
     def vector(self, text: str) -> Vectors:

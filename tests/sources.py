@@ -37,12 +37,10 @@ def project_files() -> Iterator[Path]:
 
 @cache
 def tree(path: Path) -> ast.Module:
-    """The syntax tree of a module."""
     return ast.parse(read(path), str(path))
 
 
 def read(path: Path) -> str:
-    """The text of a file."""
     return path.read_text(encoding="utf-8")
 
 

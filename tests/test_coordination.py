@@ -25,8 +25,6 @@ pytestmark = pytest.mark.server
 
 
 class Bots:
-    """Whole memories on one server."""
-
     def __init__(self, folder: Path, dsn: str) -> None:
         self.folder, self.settings = folder, Settings(shared_journal=dsn)
         self.stack = AsyncExitStack()

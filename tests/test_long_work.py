@@ -46,7 +46,6 @@ def figures(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[tuple[int, int]]]
 
 
 async def bring_in(memory: MemoryService) -> None:
-    """Import a long chat."""
     lines = (
         {"time": T0 + n, "sender": "5", "name": "小吴", "group": "7", "text": f"第{n}句话"}
         for n in range(SAID)

@@ -2,7 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
+from typing import Any
 
 import pytest
 
@@ -35,11 +36,13 @@ def job() -> Job:
     return Job()
 
 
+def supervising(step: Callable[[], Any], **more: Any) -> Supervisor:
+    return Supervisor("gm-test", step, logging.getLogger("graph_memory.test"), "没有做成", **more)
+
+
 @pytest.fixture
 async def supervised(job: Job) -> AsyncIterator[Supervisor]:
-    supervisor = Supervisor(
-        "gm-test", job.step, logging.getLogger("graph_memory.test"), "没有做成", retry=(0.01, 30.0)
-    )
+    supervisor = supervising(job.step, retry=(0.01, 30.0))
     yield supervisor
     await supervisor.close()
 
@@ -92,9 +95,7 @@ async def test_a_wake_during_a_step_brings_one_more(job: Job, supervised: Superv
 
 
 async def test_no_longer_than_allowed_between_steps(job: Job) -> None:
-    supervisor = Supervisor(
-        "gm-test", job.step, logging.getLogger("graph_memory.test"), "", longest=0.01
-    )
+    supervisor = supervising(job.step, longest=0.01)
     supervisor.start()
     await steps(job, 3)
     await supervisor.close()
@@ -154,7 +155,7 @@ async def test_closing_waits_for_the_step_under_way() -> None:
             ended.append(True)
         return NEVER
 
-    supervisor = Supervisor("gm-test", slow, logging.getLogger("graph_memory.test"), "")
+    supervisor = supervising(slow)
     supervisor.start()
     waiting = asyncio.create_task(supervisor.idle())
     await turns()

@@ -53,7 +53,6 @@ class World:
         self.tools = Tools(self.commands)
 
     def later(self, seconds: float) -> None:
-        """Let time pass."""
         self.clock[0] += seconds
 
     async def say(self, caller: Turn, text: str, *, wait: float = 20.0) -> Message:

@@ -38,7 +38,6 @@ HIDING = Path(__file__).parents[1] / "hiding" / "sitecustomize.py"
 
 
 def free_port() -> int:
-    """Return a TCP port that is free on loopback right now."""
     with socket.socket() as sock:
         sock.bind(("127.0.0.1", 0))
         return sock.getsockname()[1]
@@ -58,9 +57,6 @@ async def wait_until(
         if time.monotonic() > deadline:
             raise TimeoutError(f"timed out after {timeout}s waiting for {what}")
         await asyncio.sleep(0.05)
-
-
-# -------------------------------------------------------------------- Fake LLM
 
 
 @dataclass
@@ -102,11 +98,6 @@ class ChatCall:
         return texts_of(users[-1]["content"]) if users else [""]
 
     @property
-    def is_title(self) -> bool:
-        """Whether AstrBot asks what to call a new WebChat, which it does beside the answer."""
-        return "title generator" in self.system
-
-    @property
     def tool_results(self) -> list[str]:
         """Contents of tool messages after the last user message."""
         tail = itertools.takewhile(lambda m: m["role"] != "user", reversed(self.messages))
@@ -144,7 +135,6 @@ def texts_of(content: Any) -> list[str]:
 
 
 def text_of(content: Any) -> str:
-    """All text of OpenAI message content."""
     return "\n".join(texts_of(content))
 
 
@@ -168,7 +158,6 @@ class LoopbackServer:
 
     @property
     def base_url(self) -> str:
-        """Where it is reached."""
         return f"http://127.0.0.1:{self.port}/v1"
 
     async def __aenter__(self) -> Self:
@@ -220,10 +209,6 @@ class FakeOpenAI(LoopbackServer):
         self.embedded.clear()
         self.embedding_failure = None
         self.relevance = len
-
-    def calls_of(self, model: str) -> list[ChatCall]:
-        """Recorded chat calls for one model name."""
-        return [call for call in self.calls if call.model == model]
 
     async def _models(self, _request: web.Request) -> web.Response:
         return web.json_response({"object": "list", "data": [{"id": "fake", "object": "model"}]})
@@ -309,8 +294,6 @@ class FakeOpenAI(LoopbackServer):
         found = [{"index": i, "relevance_score": score} for i, score in enumerate(scores)]
         return web.json_response({"results": sorted(found, key=lambda r: -r["relevance_score"])})
 
-
-# ------------------------------------------------------------- AstrBot process
 
 # Runs inside the AstrBot process before anything else: it is as much later as the file in
 # HARNESS_CLOCK says, seconds, and only loopback connections are allowed.
@@ -433,8 +416,6 @@ class AstrBotInstance:
         self._http: ClientSession | None = None
         self._token = ""
 
-    # ---- files -----------------------------------------------------------
-
     @property
     def data_dir(self) -> Path:
         return self.root / "data"
@@ -450,9 +431,6 @@ class AstrBotInstance:
             return ""
         text = self.log_path.read_text(encoding="utf-8", errors="replace")
         return re.sub(r"\x1b\[[0-9;]*m", "", text)
-
-    def plugin_data_dir(self, plugin: str) -> Path:
-        return self.data_dir / "plugin_data" / plugin
 
     def prepare(self) -> None:
         """Write configuration and plugins; keeps existing data for restarts."""
@@ -535,8 +513,6 @@ class AstrBotInstance:
             "log_level": self.log_level,
         }
 
-    # ---- process ---------------------------------------------------------
-
     async def __aenter__(self) -> AstrBotInstance:
         self.prepare()
         await self.start()
@@ -610,20 +586,15 @@ class AstrBotInstance:
         return process.returncode
 
     async def restart(self, sig: int = signal.SIGINT) -> None:
-        """Stop and start again on the same data."""
         await self.stop(sig)
         await self.start()
 
     def memory_mb(self) -> float:
-        """Resident memory of the process (Linux)."""
         status = Path(f"/proc/{self.process.pid}/status").read_text()
         line = next(row for row in status.splitlines() if row.startswith("VmRSS"))
         return int(line.split()[1]) / 1024
 
-    # ---- dashboard API ---------------------------------------------------
-
     async def login(self) -> None:
-        """Log in to the dashboard and keep the token."""
         account = {"username": DASHBOARD_USER, "password": self.password}
         self._token = (await self.api("POST", "/api/v1/auth/login", json=account))["token"]
 
@@ -700,11 +671,9 @@ class AstrBotInstance:
         await self.api("DELETE", "/api/v1/plugins/by-id", params={"plugin_id": plugin}, json=too)
 
     async def plugin_versions(self) -> dict[str, str]:
-        """Installed plugins and their versions."""
         return {row["name"]: row["version"] for row in await self.api("GET", "/api/v1/plugins")}
 
     async def plugin_config(self, plugin: str) -> dict[str, Any]:
-        """Current configuration of a plugin."""
         data = await self.api("GET", "/api/v1/plugins/config", params={"plugin_id": plugin})
         return data["config"]
 
@@ -730,9 +699,6 @@ class AstrBotInstance:
                 if event.get("type") in ("end", "complete"):
                     break
         return "".join(answer)
-
-
-# ----------------------------------------------------------- OneBot v11 client
 
 
 @dataclass
@@ -803,8 +769,6 @@ class OneBotClient:
         if group_id is not None:
             return f"{ONEBOT_PLATFORM_ID}:GroupMessage:{group_id}"
         return f"{ONEBOT_PLATFORM_ID}:FriendMessage:{user_id}"
-
-    # ---- user side -------------------------------------------------------
 
     async def send_private(
         self, user_id: int, text: str | list[dict], name: str | None = None
@@ -892,8 +856,6 @@ class OneBotClient:
         queue = self._inbox[_chat_key(user_id, group_id)]
         return [queue.get_nowait() for _ in range(queue.qsize())]
 
-    # ---- protocol --------------------------------------------------------
-
     async def _send_message(
         self, user_id: int, text: str | list[dict], name: str | None, **fields: Any
     ) -> int:
@@ -970,7 +932,6 @@ class OneBotClient:
 
 
 def segment(kind: str, **data: Any) -> dict[str, Any]:
-    """A OneBot message segment."""
     return {"type": kind, "data": data}
 
 

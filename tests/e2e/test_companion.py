@@ -25,7 +25,6 @@ PARTS = ["records", "metadata", "core_facts", "mood"]
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def companion(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World]:
-    """A world in which these parts are on."""
     async with living(tmp_path_factory.mktemp("companion"), settings={"companion": PARTS}) as world:
         await world.ready()
         yield world

@@ -49,18 +49,15 @@ async def owned(clock: Path, tmp_path_factory: pytest.TempPathFactory) -> AsyncI
 
 
 async def told_in(world: World, group: int, account: int, words: str) -> str:
-    """What is found in a group."""
     return await world.qq.ask_group(group, account, f"/memory search {words}", at_bot=False)
 
 
 async def fact_page(see: Callable[[str], Awaitable[str]], statement: str) -> str:
-    """The page of a fact."""
     (id,) = set(re.findall(r"/memories/(f(?::|%3A)\w+)", await see(f"/memories?q={statement}")))
     return await see(f"/memories/{id}")
 
 
 async def number_of(world: World, account: int, words: str) -> str:
-    """The number of what is remembered of somebody."""
     mine = await world.qq.ask_private(account, "/memory mine")
     return next(line.split(".")[0] for line in mine.splitlines() if words in line)
 

@@ -15,7 +15,6 @@ TECH, LIFE = "tech_assistant", "life_advisor"
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session", autouse=True)
 async def personas(shared_world: World) -> AsyncIterator[None]:
-    """The two personas of the scenes."""
     await shared_world.bot.create_persona(TECH, "你是一个专业的技术助手。")
     await shared_world.bot.create_persona(LIFE, "你是一个温暖的生活顾问。")
     yield

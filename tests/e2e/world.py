@@ -54,8 +54,7 @@ class World:
 
     @property
     def data(self) -> Path:
-        """The plugin's data directory."""
-        return self.bot.plugin_data_dir(PLUGIN)
+        return self.bot.data_dir / "plugin_data" / PLUGIN
 
     async def say(self, account: int, text: str, name: str | None = None) -> ChatCall:
         """Say something in private and return what the chat model was asked."""
@@ -73,15 +72,15 @@ class World:
 
     @property
     def chats(self) -> list[ChatCall]:
-        """What was asked of the model that chats, but for the titles of chats."""
-        return [call for call in self.llm.calls_of("chat-model") if not call.is_title]
+        """What was asked of the model that chats, but for the titles of chats in the WebChat."""
+        asked = (call for call in self.llm.calls if call.model == "chat-model")
+        return [call for call in asked if "title generator" not in call.system]
 
     def asked(self, text: str) -> list[ChatCall]:
         """The calls that answer a message with ``text`` in it, one for each step."""
         return [call for call in self.chats if text in "".join(call.last_user_parts[:1])]
 
     async def learn(self) -> str:
-        """Have everything learned now."""
         return await self.qq.ask_private(ADMIN_ID, "/memory flush all")
 
     async def reconnect(self) -> None:
@@ -91,7 +90,6 @@ class World:
         await self.ready()
 
     async def restart(self, sig: int = signal.SIGINT) -> None:
-        """Stop AstrBot by a signal and start it on the same data."""
         await self.bot.restart(sig)
         await self.reconnect()
 
@@ -120,7 +118,6 @@ class World:
             return db.execute(query, values).fetchall()
 
     async def status(self) -> str:
-        """What the admin is told about the memory."""
         return await self.qq.ask_private(ADMIN_ID, "/memory status")
 
     async def ready(self) -> None:

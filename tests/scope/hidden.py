@@ -21,35 +21,14 @@ from graph_memory.service import MemoryService
 from graph_memory.store import Rows
 from graph_memory.transfer import Options
 from tests import makers
+from tests.cases import rows
 
 from ..makers import Clock
 from .director import Director
 from .histories import CHATS, PEOPLE, WHO, Learn, Say, Step
 from .trial import sum_up
 
-PRIVATE_KEY = "-----BEGIN PRIVATE KEY-----\n{}\n-----END PRIVATE KEY-----"
-SECRETS = (
-    ("我的WiFi密码是{}", "Zx9qWv7T", "Kp4mRt2Y"),
-    ("门禁密码换了\n{}", "Qw71mn", "Ls82vb"),
-    ("密码没变，还是{}", "Zq88wert", "Mn77poiu"),
-    ("卡号 {}", "4539 1488 0343 6467", "6011 0009 9013 9424"),
-    ("卡号４５３９-{}", "1488-0343-6467", "5787-6362-1486"),
-    ("身份证{}", "11010519491231002X", "440524199003070014"),
-    ("验证码 {}", "483920", "170562"),
-    ("口令：{}", "芝麻开门", "天王盖虎"),
-    ("暗号:{}", "sesame", "topaze"),
-    ("pwd：{}", "abc", "xyz"),
-    ("你还记得吧，我家门锁密码是{}吧", "四七一九零二", "八三五零六一"),
-    ("{}是登录验证码", "482913", "907155"),
-    ("password: {}", "hunter22x", "dragon31q"),
-    ("your code is {}", "583920", "104477"),
-    ("{}", "ghp_16C7e42F292c6912E7710c838347Ae178B4a", "ghp_9aB8c7D6e5F4a3B2c1D0e9F8a7B6c5D4e3F2"),
-    ("{}", "sk-abcdEFGH1234ijklMNOP5678qrst", "sk-zyxwVUTS9876rqpoNMLK5432jihg"),
-    ("postgres://admin:{}@db.example/x", "Tq8zLmn2", "Vr5yKop9"),
-    ("api key {}", "9f8e7d6c5b4a39281706f5e4d3c2b1a0", "0a1b2c3d4e5f60718293a4b5c6d7e8f9"),
-    ("AWS {}", "AKIAIOSFODNN7EXAMPLE", "AKIAI44QH8DHBEXAMPLE"),
-    (PRIVATE_KEY, "MIIEvQIBADANBgkqhkiG9w0BAQEFAASC", "MIIBVgIBADANBgkqhkiG9w0BAQEFAASC"),
-)  # fmt: skip
+SECRETS = rows(__file__, "SECRETS")
 """Words around a secret, and two of its kind."""
 WORDS = (
     ("蓝鲸暗语", "白鹭纸鸢"), ("zeppelin", "marimbas"), ("怀孕三月", "辞职单据"),

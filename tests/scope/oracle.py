@@ -48,12 +48,10 @@ class Record:
     presences: list[tuple[str, str, float, float | None]] = field(default_factory=list)
 
     def of(self, kind: str) -> list[Data]:
-        """The rows of a kind."""
         return [row for (each, _), row in self.rows.items() if each == kind]
 
 
 def read(path: Path) -> Record:
-    """What a file holds."""
     with closing(sqlite3.connect(path)) as db:
         db.row_factory = sqlite3.Row
         record = Record()

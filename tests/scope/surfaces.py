@@ -82,7 +82,7 @@ class Surfaces:
 
     async def _companion(self, question: str) -> Given:
         """What the companion puts before the model and tells of what it keeps."""
-        caller, records, inner = self.caller, self.commands.companion, self.commands.companion
+        caller, records = self.caller, self.commands.companion
         word = question[:2]
         lead = await self.memory.companion.lead(
             replace(caller, text=question), self.memory.references.citing(caller)
@@ -92,9 +92,9 @@ class Surfaces:
             "/records": await records.records(caller),
             **{f"/records {n}": await records.records(caller, str(n)) for n in (1, 2, 3)},
             "/core": await records.core(caller),
-            "/inner": await inner.inner(caller),
-            "/inner history": await inner.inner(caller, "history"),
-            "/proactive": await inner.proactive(caller),
+            "/inner": await records.inner(caller),
+            "/inner history": await records.inner(caller, "history"),
+            "/proactive": await records.proactive(caller),
             "search_history": await records.search(caller, word),
             "search_history, person": await records.search(caller, "", "小红"),
             "search_history, time": await records.search(caller, word, "", "昨天"),

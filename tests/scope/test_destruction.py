@@ -252,9 +252,6 @@ def test_nobody_else_is_harmed(trial, before, acts, is_member):
     run(trial, before, acts, is_member=is_member)
 
 
-# ------------------------------------------------------------------ a silent member
-
-
 SILENT = ("forget me", "forget")
 
 
@@ -316,9 +313,6 @@ def test_a_silent_member_takes_nothing_along(trial: Trial) -> None:
     stayed, left, forgot = (asyncio.run(_silent(trial, act)) for act in ("", *SILENT))
     assert stayed == left
     assert stayed == forgot
-
-
-# ------------------------------------------------------------------ deliberate breaks
 
 
 def names_are_looked_for_everywhere(bench: Bench) -> None:

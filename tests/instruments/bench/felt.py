@@ -59,20 +59,20 @@ class _Bot:
     async def turn(self, text: str, *, in_group: bool, pause: float) -> tuple[float, float, float]:
         """Milliseconds until the model is asked, from there to the reply, of the processor."""
         spent, sent = self._spent(), time.perf_counter()
-        if in_group:
-            await self._world.qq.ask_group(GROUP, MEMBER, text)
-        else:
-            await self._world.qq.ask_private(MEMBER, text)
+        qq = self._world.qq
+        await (qq.ask_group(GROUP, MEMBER, text) if in_group else qq.ask_private(MEMBER, text))
         felt, answered = self._asked_at - sent, time.perf_counter() - self._asked_at
         await asyncio.sleep(pause)
         return felt * 1000, answered * 1000, (self._spent() - spent) * 1000
 
     async def forget(self, *, in_group: bool) -> None:
         """Begin a conversation anew; the memory stays."""
-        if in_group:
-            await self._world.qq.ask_group(GROUP, ADMIN_ID, "/reset")
-        else:
-            await self._world.qq.ask_private(MEMBER, "/reset")
+        qq = self._world.qq
+        await (
+            qq.ask_group(GROUP, ADMIN_ID, "/reset")
+            if in_group
+            else qq.ask_private(MEMBER, "/reset")
+        )
 
     async def rest(self) -> float:
         """Wait until there is nothing left to do; returns ms of the processor so far."""
@@ -86,7 +86,6 @@ class _Bot:
         return self._world.bot.memory_mb()
 
     def _spent(self) -> float:
-        """Seconds of processor time so far."""
         stat = Path(f"/proc/{self._world.bot.process.pid}/stat").read_text()
         user, system = stat.rpartition(")")[2].split()[11:13]
         return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")

@@ -86,8 +86,6 @@ class Trait:
 
 @dataclass(frozen=True, slots=True)
 class Once:
-    """Something that was mentioned once."""
-
     person: int
     session: Session
     place: str
@@ -101,8 +99,6 @@ class Once:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of chat."""
-
     session: Session
     sender: str
     name: str

@@ -36,7 +36,6 @@ Figures = dict[str, Any]
 
 
 def say(text: str) -> None:
-    """Progress, for people."""
     print(text, file=sys.stderr, flush=True)
 
 
@@ -74,7 +73,6 @@ async def _fill(path: Path, items: int, width: int) -> None:
 
 
 async def write(journal: Journal, work: Workload) -> None:
-    """Write everything that a workload has."""
     stored = [await journal.append(m, s) for s, m in work.messages()]
     for some in batched(work.facts(stored), 1_000):
         await journal.commit(lambda _, some=some: Draft("bench", "learned", [*some]))
@@ -110,7 +108,6 @@ async def _ask(path: Path, items: int, width: int, questions: int) -> Figures:
 
 
 def embedder_vector(width: int, text: str) -> np.ndarray:
-    """The vector of a text, without the cache."""
     return RandomEmbedder(width).vector(text)
 
 

@@ -31,7 +31,6 @@ class Panel:
 
 
 def draw(title: str, months: Sequence[str], panels: Sequence[Panel]) -> str:
-    """The SVG document."""
     names = list(dict.fromkeys(name.rstrip("*") for panel in panels for name in panel.lines))
     colours = {name: COLOURS[at % len(COLOURS)] for at, name in enumerate(names)}
     width, height = COLUMNS * WIDTH, 62 + math.ceil(len(panels) / COLUMNS) * HEIGHT

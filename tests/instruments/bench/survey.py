@@ -57,7 +57,6 @@ def _summary(months: Sequence[Figures]) -> Figures:
 
 
 def picture(months: Mapping[str, Sequence[Figures]]) -> str:
-    """The plot of figures by month."""
     labels = [month["month"] for month in next(iter(months.values()))]
 
     def lines(key: str, mark: str = "", scale: float = 1.0) -> dict[str, list[float | None]]:

@@ -122,7 +122,6 @@ async def _round(world: World, chat: _Chat, found: dict[str, Walk]) -> None:
 
 
 def size(walk: Walk) -> tuple[int, int]:
-    """How many functions, in how many modules."""
     return len(walk), len({file for file, _ in walk})
 
 

@@ -56,7 +56,6 @@ class Campaign:
         self._is_reloading = False
 
     def run(self, kills: int) -> Score:
-        """Kill so many times."""
         root = Path(tempfile.mkdtemp(prefix="chaos-astrbot-"))
         asyncio.run(self._run(root, kills))
         self.score.acknowledged = len(self._ledger.acknowledged)

@@ -55,7 +55,6 @@ class Order:
 
 
 def main(order: Order, pipe: Connection) -> None:
-    """Runs in the bot's process."""
     try:
         switch_off(order.without)
         if order.number:
@@ -110,8 +109,6 @@ class CountedModel(Model):
 
 
 class Bot:
-    """One process's life."""
-
     def __init__(self, order: Order, pipe: Connection) -> None:
         self._order, self._pipe = order, pipe
         self._rng = random.Random(f"{order.number} {order.round}")

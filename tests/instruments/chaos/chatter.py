@@ -62,7 +62,6 @@ class Line:
 
 
 def word(life: int, round: int, number: int) -> str:
-    """A word that occurs once."""
     return f"w{life}x{round}x{number}"
 
 

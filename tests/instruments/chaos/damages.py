@@ -31,14 +31,11 @@ PAGE = 4096
 
 @dataclass
 class Toll:
-    """What a campaign has seen."""
-
     damages: Counter[str] = field(default_factory=Counter)
     problems: list[str] = field(default_factory=list)
     slowest: float = 0.0
 
     def result(self) -> dict[str, Any]:
-        """The numbers that matter, ready for JSON."""
         return {
             "damages": sum(self.damages.values()),
             "damages_by_kind": dict(self.damages.most_common()), "hangs": self._count("hang"),

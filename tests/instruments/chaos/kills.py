@@ -57,7 +57,6 @@ class Score:
         return sum(problem.startswith(words) for problem in self.problems)
 
     def result(self) -> dict[str, Any]:
-        """The numbers that matter, ready for JSON."""
         return {
             "kills": self.kills, "kills_during": dict(self.phases.most_common()),
             "starts": self.starts, "acknowledged": self.acknowledged, "lost": self.count("lost"),
@@ -70,36 +69,24 @@ class Score:
         }  # fmt: skip
 
 
-class Durations:
-    """How long phases take, so that a kill can be aimed into the middle of one."""
-
-    def __init__(self) -> None:
-        self._known: dict[str, float] = {}
-
-    def note(self, phase: str, seconds: float) -> None:
-        self._known[phase] = 0.7 * self._known.get(phase, seconds) + 0.3 * seconds
-
-    def get(self, phase: str) -> float:
-        return self._known.get(phase, 0.05)
-
-
 class Campaign:
     """Kills of the bare memory.
 
     Args:
         report: Called with a line of progress after every kill.
+
+    Attributes:
+        _durations: How long phases take, so that a kill can be aimed into the middle of one.
     """
 
     def __init__(self, seed: int, report: Callable[[Score], None] = lambda _score: None) -> None:
         self.score = Score()
-        self._seed = seed
         self._rng = random.Random(seed)
         self._report = report
-        self._durations = Durations()
+        self._durations: dict[str, float] = {}
         self._context = spawner()
 
     def run(self, kills: int) -> Score:
-        """Kill so many processes."""
         life = 0
         while self.score.kills < kills and not self.score.problems:
             self._live(life, min(LIFE, kills - self.score.kills))
@@ -147,7 +134,6 @@ class Round:
         self._kill_at = float("inf")
 
     def run(self) -> None:
-        """Follow the process; kill it when the moment comes."""
         self._score.starts += 1
         heard_at = time.monotonic()
         while True:
@@ -159,7 +145,10 @@ class Round:
                     self._hear(*self._pipe.recv())
                     heard_at = time.monotonic()
             except EOFError:
-                self._ended()
+                self._process.join()
+                self._pipe.close()
+                if not self._done:
+                    self._problem(f"failed: exit code {self._process.exitcode} in {self._where()}")
                 return
             if time.monotonic() - heard_at > SILENCE:
                 self._problem(f"hang: no word for {SILENCE:g} s, in {self._where()}")
@@ -179,12 +168,6 @@ class Round:
             self._score.phases[phase] += 1
         self._pipe.close()
 
-    def _ended(self) -> None:
-        self._process.join()
-        self._pipe.close()
-        if not self._done:
-            self._problem(f"failed: exit code {self._process.exitcode} in {self._where()}")
-
     def _where(self) -> str:
         return ", ".join(self._begun) or ("talking" if self._open else "starting")
 
@@ -196,12 +179,15 @@ class Round:
             case "begin":
                 self._begun[about] = time.monotonic()
                 if about == self._task.aim:
-                    self._aim_at(self._durations.get(about))
+                    self._aim_at(self._durations.get(about, 0.05))
             case "end":
-                self._durations.note(about, time.monotonic() - self._begun.pop(about))
+                seconds = time.monotonic() - self._begun.pop(about)
+                known = self._durations.get(about, seconds)
+                self._durations[about] = 0.7 * known + 0.3 * seconds
             case "open":
                 if not self._open and not self._task.ending:
-                    self._look()
+                    for problem in self._ledger.audit(self._task.directory / "journal.sqlite3"):
+                        self._problem(problem)
                     # Whatever happens, not for ever.
                     self._kill_at = min(self._kill_at, time.monotonic() + 5.0)
                     if self._task.aim == "talking":
@@ -224,11 +210,6 @@ class Round:
 
     def _aim_at(self, span: float) -> None:
         self._kill_at = min(self._kill_at, time.monotonic() + self._rng.random() * 1.2 * span)
-
-    def _look(self) -> None:
-        """Hold the journal against what was acknowledged, as the new process found it."""
-        for problem in self._ledger.audit(self._task.directory / "journal.sqlite3"):
-            self._problem(problem)
 
 
 def spawner() -> Any:

@@ -43,11 +43,9 @@ class Proxy:
         self._loop.close()
 
     def cut(self) -> None:
-        """Close all connections."""
         self._loop.call_soon_threadsafe(self._cut)
 
     def close(self) -> None:
-        """Close everything."""
         self.cut()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(5)

@@ -52,8 +52,6 @@ HOOK = 5.5
 
 @dataclass
 class Toll:
-    """What a campaign has seen."""
-
     faults: Counter[str] = field(default_factory=Counter)
     acknowledged: int = 0
     slowest: float = 0.0
@@ -65,7 +63,6 @@ class Toll:
     problems: list[str] = field(default_factory=list)
 
     def result(self) -> dict[str, Any]:
-        """The numbers that matter, ready for JSON."""
         waits = sorted(self.waited) or [0.0]
         return {
             "faults": dict(self.faults.most_common()), "acknowledged": self.acknowledged,
@@ -117,7 +114,6 @@ class _Process:
         self.pipe.send("leave a trace")
 
     def hear(self) -> None:
-        """Take note of what it told."""
         try:
             while not self.pipe.closed and self.pipe.poll():
                 self._campaign.note(self, *self.pipe.recv())
@@ -196,7 +192,6 @@ class Campaign:
         return self.toll
 
     def note(self, sender: _Process, what: str, about: Any = None) -> None:
-        """Take note of what a bot told."""
         match what:
             case "sent":
                 self.ledger.sent.add(about)
@@ -236,8 +231,6 @@ class Campaign:
             for each in self.bots:
                 each.hear()
             time.sleep(0.02)
-
-    # ------------------------------------------------------------------- harm
 
     def _harm(self) -> None:
         rng, proxy = self.rng, self.proxy
@@ -321,33 +314,22 @@ class Campaign:
                 found = cursor.fetchall() if cursor.description else []
             return found
 
+    def _with_each_table(self, work: str) -> None:
+        """Do something with all tables at once, while nobody writes."""
+        lock = "SELECT pg_advisory_xact_lock(hashtext('graph_memory'));"
+        each = "".join(work.replace("$", table) for table in ("head", "step", "item"))
+        self._ask(f"BEGIN; {lock} {each} COMMIT")
+
     def _save(self) -> None:
         """Keep what the server has, to set it back later."""
-        tables = ("head", "step", "item")
-        self._ask(
-            "BEGIN; SELECT pg_advisory_xact_lock(hashtext('graph_memory'));"
-            + "".join(
-                f"DROP TABLE IF EXISTS saved_{each}; CREATE TABLE saved_{each} AS TABLE {each};"
-                for each in tables
-            )
-            + "COMMIT"
-        )
+        self._with_each_table("DROP TABLE IF EXISTS saved_$; CREATE TABLE saved_$ AS TABLE $;")
         self._saved, self._called = True, self.toll.calls
 
     def _set_back(self) -> None:
         self._backs += 1
         self._saved = False
         self.toll.wasted += self.toll.calls - self._called  # it is learned again
-        self._ask(
-            "BEGIN; SELECT pg_advisory_xact_lock(hashtext('graph_memory'));"
-            + "".join(
-                f"DELETE FROM {each}; INSERT INTO {each} TABLE saved_{each};"
-                for each in ("head", "step", "item")
-            )
-            + "COMMIT"
-        )
-
-    # ------------------------------------------------------------------ judging
+        self._with_each_table("DELETE FROM $; INSERT INTO $ TABLE saved_$;")
 
     def _heal(self) -> None:
         """Let all end what they began, with the right clocks."""

@@ -65,7 +65,6 @@ class Toll:
     problems: list[str] = field(default_factory=list)
 
     def result(self) -> dict[str, Any]:
-        """The numbers, ready for JSON."""
         return {
             key: round(value, 2) if isinstance(value, float) else value
             for key, value in asdict(self).items()

@@ -63,7 +63,6 @@ class Task:
 
 
 def main(task: Task, pipe: Connection) -> None:
-    """Runs in the victim's process."""
     update(task.migrations)
     try:
         victim = Victim(task, pipe)
@@ -103,8 +102,6 @@ class Warnings(logging.Handler):
 
 
 class Victim:
-    """One process's life."""
-
     def __init__(self, task: Task, pipe: Connection) -> None:
         self._task = task
         self._pipe = pipe
@@ -159,8 +156,6 @@ class Victim:
         self._may_talk.clear()
         await self.service.close()
 
-    # ---------------------------------------------------------------- talking
-
     async def _talk(self) -> None:
         while True:
             await self._may_talk.wait()
@@ -193,8 +188,6 @@ class Victim:
             if not self._saying:
                 self._is_quiet.set()
         return True
-
-    # ---------------------------------------------------------------- trouble
 
     async def _trouble(self) -> None:
         with self.phase("rebuilding"):
@@ -272,8 +265,6 @@ class Victim:
                 break
         self.tell("compared", found)
         self._may_talk.set()
-
-    # ----------------------------------------------------------------- ending
 
     async def _end(self) -> None:
         await self._open("opening")

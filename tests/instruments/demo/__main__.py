@@ -21,7 +21,6 @@ from .astrbot import DemoAstrBot, Model, model_of
 from .standin import stand_in
 
 PLAYED = "sample-played"
-RULE = "─" * 72
 SIGNALS = tuple(
     number for name in ("SIGINT", "SIGTERM", "SIGHUP") if (number := getattr(signal, name, None))
 )
@@ -128,44 +127,19 @@ class Demo:
         raise Stopped
 
     def _show(self, bot: DemoAstrBot, why: str) -> None:
-        panel = f"""\
-{RULE}
-  图忆 GraphMemory 已就绪 · is ready
-
-  聊天 chat     {bot.chat_url}
-                用户 user: {DASHBOARD_USER}    密码 password: {bot.password}
-  记忆 memory   {bot.memory_url}
-                密钥 key: {bot.key}
-  模型 model    {why}
-
-  试一试 try, in the chat:
-    1.  我叫小明，喜欢爬山
-    2.  /new                  （新对话，AstrBot 不再记得 · a new conversation）
-    3.  我喜欢什么？           （由记忆回答 · answered from memory）
-    4.  /memory mine          /memory help
-
-  记忆页里的张三、小明、小红来自虚构的示例对话，你的聊天看不到他们的记忆，主人的记忆页能看到。
-  The people on the memory page are from a made-up sample; your chat is not told about them.
-
-  日志 log      {bot.log_path}
-  Ctrl-C 停止 stops everything; data is kept. ./dev up --fresh 从头开始 starts over.
-{RULE}"""
-        self._panel.write_text(panel + "\n", encoding="utf-8")
+        text = Path(__file__).with_name("panel.txt").read_text(encoding="utf-8")
+        panel = text.format(bot=bot, user=DASHBOARD_USER, why=why)
+        self._panel.write_text(panel, encoding="utf-8")
         self._panel.chmod(0o600)
         say(f"\n{panel}")
 
     async def _watch(self, bot: DemoAstrBot) -> int:
-        """Wait until the user asks to stop (0) or AstrBot ends by itself (1)."""
-        if bot.process is None:
-            return 1
-        ended = asyncio.create_task(bot.process.wait())
-        stop = asyncio.create_task(self._stop.wait())
-        await asyncio.wait({ended, stop}, return_when=asyncio.FIRST_COMPLETED)
-        stop.cancel()
-        if ended.done() and not self._stop.is_set():
-            raise RuntimeError(f"AstrBot ended by itself (exit code {ended.result()})")
-        ended.cancel()
-        return 0
+        """Wait until the user asks to stop; it is an error if AstrBot ends by itself."""
+        assert bot.process
+        code = await self._unless_stopped(bot.process.wait())
+        if self._stop.is_set():
+            return 0
+        raise RuntimeError(f"AstrBot ended by itself (exit code {code})")
 
 
 def main() -> int:

@@ -135,8 +135,6 @@ class DemoAstrBot(AstrBotInstance):
         }
 
     async def memory_page_answers(self, timeout: float = 30.0) -> bool:
-        """Whether the plugin's web UI comes up."""
-
         async def answers() -> bool:
             with suppress(OSError):
                 _, writer = await asyncio.open_connection("127.0.0.1", self.memory_port)

@@ -19,7 +19,6 @@ TITLES = "conversation title generator"
 
 
 def stand_in() -> FakeOpenAI:
-    """The server, ready to be entered."""
     server = FakeOpenAI(chunk_size=24)
     server.when(is_extraction, extract)
     server.when(lambda call: TITLES in call.system, title)

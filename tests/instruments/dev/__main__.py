@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 
 from . import release, steps, suite
-from .environment import main_environment
+from .environment import Environment, main_environment
 from .steps import ROOT, StepError, heading
 
 HELP = """\
@@ -66,6 +66,15 @@ def usage() -> str:
     return HELP.format(parts=", ".join(suite.PARTS), programs="".join(lines))
 
 
+def ready() -> Environment:
+    """The environment, made or brought up to date."""
+    environment = main_environment()
+    heading("Environment")
+    environment.ensure()
+    steps.note(f"{environment.name} is ready")
+    return environment
+
+
 def program(name: str, arguments: list[str]) -> int:
     environment = main_environment()
     environment.ensure()
@@ -73,10 +82,7 @@ def program(name: str, arguments: list[str]) -> int:
 
 
 def up(arguments: list[str]) -> int:
-    environment = main_environment()
-    heading("Environment")
-    environment.ensure()
-    steps.note(f"{environment.name} is ready")
+    environment = ready()
     command = [str(environment.python), "-m", "tests.instruments.demo", *arguments]
     if os.name != "nt":
         # Replaces this process, so that Ctrl-C reaches the demo and nothing else.
@@ -86,10 +92,7 @@ def up(arguments: list[str]) -> int:
 
 
 def test(arguments: list[str]) -> int:
-    environment = main_environment()
-    heading("Environment")
-    environment.ensure()
-    steps.note(f"{environment.name} is ready")
+    environment = ready()
     if all(argument in suite.PARTS for argument in arguments):
         return 0 if suite.run(arguments or list(suite.PARTS), environment) else 1
     return steps.stream([environment.python, "-m", "pytest", *arguments])

@@ -45,7 +45,6 @@ class Environment:
 
     @property
     def python(self) -> Path:
-        """Its interpreter."""
         if os.name == "nt":
             return self.directory / "Scripts" / "python.exe"
         return self.directory / "bin" / "python"
@@ -80,7 +79,6 @@ class Environment:
         return digest.hexdigest()
 
     def is_current(self) -> bool:
-        """Whether nothing has to be done."""
         stamp = self.directory / STAMP
         return self.works() and stamp.is_file() and stamp.read_text() == self.fingerprint()
 

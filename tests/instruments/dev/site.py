@@ -14,7 +14,6 @@ REQUIREMENTS = ROOT / "tests" / "instruments" / "dev" / "requirements-docs.txt"
 
 
 def environment() -> Environment:
-    """Where MkDocs is installed."""
     return Environment(ROOT / ".venv-docs", REQUIREMENTS, main_environment().base)
 
 

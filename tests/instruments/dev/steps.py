@@ -20,12 +20,10 @@ class StepError(Exception):
 
 
 def heading(title: str) -> None:
-    """Announce a part of the work."""
     print(f"\n== {title}", flush=True)
 
 
 def note(text: str) -> None:
-    """Tell something that is neither a step nor a failure."""
     print(f"   {text}", flush=True)
 
 

@@ -19,6 +19,7 @@ from typing import Any
 from graph_memory.embedding import load
 from graph_memory.store import Journal
 from tests.endpoint import endpoint, missing
+from tests.instruments.dev.steps import WORK
 from tests.instruments.scenes.live import LiveModel
 
 from . import corpus, search, world
@@ -30,6 +31,9 @@ from .rehearsal import Rehearsal
 from .trial import Perfect, Trial
 
 COLUMNS = ("er@5", "er@10", "er@20", "all@10", "mrr", "er@600t", "in use", "as many lines")
+
+CACHE = WORK / "eval"
+"""Where vectors are kept between runs."""
 
 
 def main() -> None:
@@ -47,12 +51,6 @@ def main() -> None:
     parser.add_argument("--cited", action="store_true", help="leave other messages out")
     parser.add_argument("--perfect", action="store_true", help="rerank with what is right")
     parser.add_argument("--model", default="bundled", help="embedding model, or none")
-    parser.add_argument(
-        "--cache",
-        type=Path,
-        default=Path(os.environ.get("GRAPH_MEMORY_EVAL_CACHE", ".dev/eval")),
-        help="where vectors are kept between runs",
-    )
     parser.add_argument(
         "--recorded", nargs="?", const="zh,en", help="instead: the recorded worlds, see recorded.py"
     )
@@ -154,8 +152,8 @@ async def _searched(options: argparse.Namespace) -> dict[str, Any]:
 @asynccontextmanager
 async def _opened(options: argparse.Namespace) -> AsyncIterator[tuple[Journal, Rehearsal | None]]:
     """An empty journal, and the model with the vectors of earlier runs."""
-    options.cache.mkdir(parents=True, exist_ok=True)
-    store = await Journal.open(options.cache / "vectors.sqlite3")
+    CACHE.mkdir(parents=True, exist_ok=True)
+    store = await Journal.open(CACHE / "vectors.sqlite3")
     model = await load(options.model)
     embedder = Rehearsal(model, store) if model else None
     with tempfile.TemporaryDirectory() as directory:

@@ -38,8 +38,6 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """A fact learned from messages."""
-
     id: str
     speaker: str
     text: str
@@ -63,16 +61,12 @@ class Query:
 
 @dataclass(slots=True)
 class Person:
-    """One memory."""
-
     lines: list[Line] = field(default_factory=list)
     observations: list[Observation] = field(default_factory=list)
 
 
 @dataclass(slots=True)
 class Corpus:
-    """Everything in a file."""
-
     people: dict[str, Person] = field(default_factory=dict)
     queries: list[Query] = field(default_factory=list)
 

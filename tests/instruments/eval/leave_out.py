@@ -85,7 +85,6 @@ class LeaveOut:
     sources: Mapping[str, Open]
     now: dict[str, Rewards] = field(default_factory=dict)
     changed: dict[tuple[str, float], dict[str, Rewards]] = field(default_factory=dict)
-    rows: list[str] = field(default_factory=list)
 
     async def run(self) -> str:
         """Try everything; tables in Markdown."""
@@ -96,6 +95,10 @@ class LeaveOut:
                     with set_to(values):
                         gained = np.array(await ask()) - self.now[source]
                     self.changed.setdefault(next(iter(values.items())), {})[source] = gained
+        rows = [
+            "| source | now | chosen on the others | on all | difference | what was chosen |",
+            "|---|---|---|---|---|---|",
+        ]
         for source, opened in self.sources.items():
             others = [each for each in self.sources if each != source]
             choices = self.chosen(others), self.chosen(self.sources)
@@ -104,8 +107,8 @@ class LeaveOut:
                 for values in choices:
                     with set_to(values):
                         found.append(float(np.mean(await ask())))
-            self._row(source, found, choices[0])
-        return "\n".join([*self._differences(), "", *self.rows])
+            rows.append(self._row(source, *found, choices[0]))
+        return "\n".join([*self._differences(), "", *rows])
 
     def chosen(self, sources: Iterable[str]) -> Values:
         """For each number the value that gains most on some sources, if it surely gains."""
@@ -117,17 +120,11 @@ class LeaveOut:
                 best[name] = most, value
         return {name: value for name, (_, value) in best.items()}
 
-    def _row(self, source: str, found: list[float], values: Values) -> None:
-        if not self.rows:
-            self.rows = [
-                "| source | now | chosen on the others | on all | difference | what was chosen |",
-                "|---|---|---|---|---|---|",
-            ]
-        left_out, on_it = found
+    def _row(self, source: str, left_out: float, on_it: float, values: Values) -> str:
         named = ", ".join(f"{name} {value:g}" for name, value in values.items()) or "as it is"
         now = self.now[source].mean()
         figures = f"{now:.3f} | {left_out:.3f} | {on_it:.3f} | {on_it - left_out:+.3f}"
-        self.rows.append(f"| {source} | {figures} | {named} |")
+        return f"| {source} | {figures} | {named} |"
 
     def _differences(self) -> Iterator[str]:
         yield f"| thousandths gained | {' | '.join(self.sources)} | all | sure |"

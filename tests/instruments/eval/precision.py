@@ -99,8 +99,6 @@ class Precise:
 
 
 class Precision:
-    """The benchmark in one memory."""
-
     def __init__(self, folder: Path, journal: Journal, embedder: Embedder | None) -> None:
         self._beliefs = _load(folder / "beliefs.seed.json")
         self._cases = [

@@ -103,8 +103,6 @@ class Recorded:
         assert self._embedder
         return self._embedder
 
-    # ----------------------------------------------------------------- living
-
     async def _live(self, service: MemoryService) -> None:
         for talk in self._world.talks:
             await service.upkeep.begin()  # as every day
@@ -129,8 +127,6 @@ class Recorded:
             await service.recall.settle()  # what is alike depends on what is embedded
             await service.learning.settle()
         self._now = until
-
-    # ----------------------------------------------------------------- asking
 
     async def _ask(self, service: MemoryService) -> dict[str, Any]:
         facts = {f.id: f for f in await service.journal.read(lambda rows: rows.find(Fact))}

@@ -8,7 +8,6 @@ class Rehearsal(CachedEmbedder):
     """Keeps passages like the product does, and queries too."""
 
     async def query(self, text: str) -> Vectors:
-        """Vector of a question."""
         model, key = f"{self.name}?", text_hash(text)
         known = await self._store.vectors(model, [key])
         if key not in known:

@@ -74,7 +74,6 @@ class SearchReport:
     remind_ms: list[float] = field(default_factory=list)
 
     def summary(self) -> dict[str, Any]:
-        """Figures, ready for JSON."""
         times = {"search": self.search_ms, "remind": self.remind_ms}
         return {
             "pairs": len(self.reached),
@@ -118,7 +117,11 @@ async def drawn(journal: Journal, count: int) -> list[Pair]:
     """Pairs of words and messages: a word by chance, then one of those that hold it."""
     sessions = await journal.read(lambda rows: {each.id: each for each in rows.scan(Session)})
     said = map(disclosed, await journal.newest_messages(MAX_MESSAGES))
-    people = [each for each in said if each.is_human and not _is_kept(each, sessions)]
+    people = [
+        each
+        for each in said
+        if each.is_human and not (in_confidence(each) and sessions[each.session].is_group)
+    ]
     people = [each for each in people if says_something(search_terms(each.text))]
     names = {each.name for each in people if len(keywords(each.name)) == 1} | {
         name for each in people for found in _INTRODUCED.findall(each.text) for name in found
@@ -146,11 +149,6 @@ async def drawn(journal: Journal, count: int) -> list[Pair]:
             if pair not in pairs:
                 pairs.append(pair)
     return pairs
-
-
-def _is_kept(message: Message, sessions: Mapping[str, Session]) -> bool:
-    """Whether a message was told in confidence before others, to be told to nobody."""
-    return in_confidence(message) and sessions[message.session].is_group
 
 
 def _words(text: str) -> Iterator[str]:

@@ -24,7 +24,6 @@ OWNERS = ("zh", "en")
 
 @asynccontextmanager
 async def remembered(read: Corpus, path: Path, model: str) -> AsyncIterator[tuple[Trial, Recaller]]:
-    """A memory of a corpus."""
     embedder = await load(model)
     journal = await Journal.open(path / "journal.sqlite3")
     kept = Rehearsal(embedder, journal) if embedder else None

@@ -40,8 +40,6 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(slots=True)
 class Report:
-    """What was measured."""
-
     scores: Scores = field(default_factory=Scores)
     plain: Scores = field(default_factory=Scores)
     items: int = 0

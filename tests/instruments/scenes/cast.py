@@ -57,7 +57,6 @@ REPEATED, COUNTED = re.compile("«(\\d+)×(.+?)»"), re.compile("(\\d+)× (.+)")
 
 
 def read(text: str) -> Iterator[Scene]:
-    """The scenes of a file."""
     for part in text.split("\n# ")[1:]:
         head, *lines = filter(str.strip, part.splitlines())
         name, _, title = head.partition(" ")

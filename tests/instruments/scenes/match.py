@@ -79,7 +79,8 @@ class Reading:
         spoke = {BOT: BOTS_ID, UNKNOWN: ""}.get(speaker, user(speaker))
         check("speaker", speaker, fact.speaker == spoke)
         older = [other.statement for other in self.memory.facts if other.id in fact.supersedes]
-        check("replaced", expected.replaces, _each_in(expected.replaces, older))
+        replaced = all(any(says(text, (one,)) for text in older) for one in expected.replaces)
+        check("replaced", expected.replaces, replaced)
         check("correction", True, fact.corrects == expected.corrects)
         check("uses", expected.uses, fact.use_count == expected.uses)
         where = self.memory.sessions[fact.session]
@@ -128,10 +129,6 @@ def says(text: str, wanted: tuple[str, ...]) -> bool:
     """Whether a text has every one of some words, ``a|b`` being either."""
     norm = normalise(text)
     return all(any(normalise(word) in norm for word in one.split("|")) for one in wanted)
-
-
-def _each_in(wanted: tuple[str, ...], texts: list[str]) -> bool:
-    return all(any(says(text, (one,)) for text in texts) for one in wanted)
 
 
 def assign(scene: Scene, reading: Reading) -> dict[int, Fact]:
@@ -191,7 +188,6 @@ def _nearest(reading: Reading, expected: Expected) -> str:
 
 
 def forbidden(scene: Scene, reading: Reading) -> list[str]:
-    """What is remembered and must not be."""
     facts = [
         f"must never be known: {f.statement!r} ({word})"
         for f in reading.memory.facts

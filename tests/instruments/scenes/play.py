@@ -53,7 +53,6 @@ def moment(text: str) -> float:
 
 
 def day(at: float) -> str:
-    """The date in China."""
     return f"{datetime.fromtimestamp(at, CHINA):%Y-%m-%d}"
 
 
@@ -156,7 +155,7 @@ class Theatre:
                     self._clock[0] = moment(step.at)
                     where = session(step.group, "", "")
                     await self._journal.leave(where.circle, user(step.who), self._clock[0])
-                case Pause() | Resume():
+                case Pause():
                     await self._pause(step)
 
     async def _sit(self, sitting: Sitting) -> None:
@@ -175,21 +174,17 @@ class Theatre:
             await self._learning.flush(here.circle)
             self._check(sitting, here)
 
-    def _check(self, sitting: Sitting, here: Session) -> None:
+    def _check(self, step: Sitting | Remember, here: Session) -> None:
         if self._script is None:
             return
-        self._check_script(sitting)
-        asked = self._script.prompts[here.umo]
-        for text in sitting.shown:
-            assert text in asked[-1], f"{sitting.at}: the model was not shown {text!r}"
-        for text in sitting.hidden:
-            assert text not in asked[-1], f"{sitting.at}: the model was shown {text!r}"
-
-    def _check_script(self, step: Sitting | Remember) -> None:
-        if self._script:
-            unused = {where: left for where, left in self._script.answers.items() if left}
-            assert not unused, f"{step.at}: answers that nobody asked for: {unused}"
-            assert not self._script.problems, f"{step.at}: {self._script.problems}"
+        unused = {where: left for where, left in self._script.answers.items() if left}
+        assert not unused, f"{step.at}: answers that nobody asked for: {unused}"
+        assert not self._script.problems, f"{step.at}: {self._script.problems}"
+        if isinstance(step, Sitting):
+            for text in step.shown:
+                assert text in self._script.prompts[here.umo][-1], f"{step.at}: not shown: {text!r}"
+            for text in step.hidden:
+                assert text not in self._script.prompts[here.umo][-1], f"{step.at}: shown: {text!r}"
 
     async def _remember(self, step: Remember) -> None:
         who, name, text = _line(step.line)
@@ -198,11 +193,11 @@ class Theatre:
             self._script.answers[here.umo] += step.answers
         self._clock[0] = moment(step.at)
         await self._learning.remember(Turn(here, user(who), name, text))
-        self._check_script(step)
+        self._check(step, here)
 
-    async def _pause(self, step: Pause | Resume) -> None:
+    async def _pause(self, step: Pause) -> None:
         pauses = self._learning.pauses
-        act = pauses.pause if isinstance(step, Pause) else pauses.resume
+        act = pauses.resume if isinstance(step, Resume) else pauses.pause
         if step.group:
             await act("circle", session(step.group, "", "").circle)
         else:
@@ -210,14 +205,13 @@ class Theatre:
 
     async def ask(self, question: Ask) -> Recall:
         """What somebody is reminded of."""
-        last = max(moment(s.at) for s in self.scene.steps if not isinstance(s, Pause | Resume))
+        last = max(moment(s.at) for s in self.scene.steps if not isinstance(s, Pause))
         self._clock[0] = moment(question.at) if question.at else last + 86_400
         await self._recall.settle()
         here = session(question.group, question.who, question.persona)
         return await self._recall.remind(asker_of(here, user(question.who)), question.text)
 
     async def memory(self) -> Memory:
-        """What is remembered."""
         names: defaultdict[str, set[str]] = defaultdict(set)
         for name in await self._journal.read(lambda rows: rows.find(Name)):
             names[name.node].add(name.text)

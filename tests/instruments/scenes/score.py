@@ -70,7 +70,6 @@ async def play(scene: Scene, directory: Path, model: LanguageModel | None) -> Sc
 
 
 def compare(score: Score, scene: Scene, reading: Reading) -> None:
-    """Count the facts."""
     facts = reading.memory.facts
     pairs = matched(scene.facts, reading)
     score.expected, score.learned, score.found = len(scene.facts), len(facts), len(pairs)
@@ -132,7 +131,6 @@ def totals(scores: list[Score]) -> dict[str, Any]:
 
 
 def as_json(scores: list[Score], about: dict[str, Any]) -> dict[str, Any]:
-    """JSON-ready figures."""
     return {**about, "totals": totals(scores), "scenes": [asdict(score) for score in scores]}
 
 

@@ -6,9 +6,6 @@ from typing import Any
 BOT = "BOT"
 
 
-# ------------------------------------------------------------- what happens
-
-
 UNKNOWN = "?"
 """Speaker of what nobody in particular is known to have said."""
 
@@ -60,11 +57,8 @@ class Pause:
 
 
 @dataclass(frozen=True)
-class Resume:
+class Resume(Pause):
     """The end of a :class:`Pause`."""
-
-    who: str = ""
-    group: str = ""
 
 
 @dataclass(frozen=True)
@@ -76,10 +70,7 @@ class Leave:
     group: str
 
 
-Step = Sitting | Remember | Pause | Resume | Leave
-
-
-# --------------------------------------------------------- what is expected
+Step = Sitting | Remember | Pause | Leave
 
 
 @dataclass(frozen=True)
@@ -169,9 +160,6 @@ class Scene:
     settings: dict[str, Any] = field(default_factory=dict)
     waiting: int = 0
     live: bool = True
-
-
-# ------------------------------------------------ what the scripted model says
 
 
 @dataclass(frozen=True)

@@ -72,15 +72,12 @@ class Sitting:
 
 @dataclass
 class Story:
-    """A whole story."""
-
     name: str
     head: dict[str, str]
     sittings: list[Sitting]
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Settings of the plugin."""
         return {
             key: json.loads(value)
             for key, value in self.head.items()
@@ -119,7 +116,6 @@ def read(path: Path) -> Story:
 
 
 def stories() -> list[Story]:
-    """All stories."""
     return [read(path) for path in sorted(FOLDER.glob("*.txt"))]
 
 
