@@ -107,15 +107,6 @@ class ProviderEmbedder:
         model = provider.provider_config.get("embedding_model") or provider.get_model()
         return f"astrbot:{self._id}:{model}:{provider.get_dim()}"
 
-    async def query(self, text: str) -> Vectors:
-        """Vector of a question, shape ``(dim,)``, any length.
-
-        Raises:
-            EmbeddingError: The provider failed.
-        """
-        row: Vectors = (await self.passages([text]))[0]
-        return row
-
     async def passages(self, texts: list[str]) -> Vectors:
         """Vectors of texts, shape ``(len(texts), dim)``, any length.
 

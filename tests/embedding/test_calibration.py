@@ -37,9 +37,6 @@ class Marked:
         row[2] = 3.0 if text.isascii() else -3.0
         return row
 
-    async def query(self, text: str) -> Vectors:
-        return self.vector(text, 0)
-
     async def questions(self, texts: list[str]) -> Vectors:
         self.asked += len(texts)
         return np.stack([self.vector(text, 0) for text in texts])
@@ -80,7 +77,7 @@ async def test_no_one_floor_would_do_without_calibration(nano, smoke):
     unrelated, related = [], []
     for pairs, found in ((smoke["zh"], unrelated), (smoke["en"], related)):
         facts = await raw.passages(pairs.facts[:12])
-        cosines = np.stack([await raw.query(text) for text in pairs.questions[:12]]) @ facts.T
+        cosines = await raw.questions(pairs.questions[:12]) @ facts.T
         own = np.eye(12, dtype=bool)
         found += cosines[own if found is related else ~own].tolist()
     assert np.median(unrelated) > np.quantile(related, 0.25)

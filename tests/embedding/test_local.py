@@ -52,7 +52,7 @@ async def test_an_old_processor_gets_the_other_model(monkeypatch, use):
     monkeypatch.setattr(e5, "FAST", {"a later one"})
     embedder = local_models.bundled()
     assert embedder.name == use.name.rpartition("~")[0]
-    assert (await embedder.query("小林有什么东西不能吃？")).shape == (512,)
+    assert (await embedder.questions(["小林有什么东西不能吃？"])).shape == (1, 512)
     await embedder.close()
 
 

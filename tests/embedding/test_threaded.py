@@ -1,4 +1,4 @@
-"""Queries come first, nothing blocks the loop, nothing is left behind."""
+"""Questions do not wait for long, nothing blocks the loop, nothing is left behind."""
 
 import asyncio
 import threading
@@ -55,28 +55,23 @@ async def make(slow: SlowModel) -> AsyncIterator[Make]:
         await embedder.close()
 
 
+def threads() -> set[threading.Thread]:
+    return set(threading.enumerate())
+
+
 async def started(slow: SlowModel) -> None:
     assert await asyncio.to_thread(slow.started.wait, 10)
 
 
-async def test_a_query_does_not_wait_for_passages(slow: SlowModel, make: Make):
-    embedder = make()
-    passages = asyncio.create_task(embedder.passages(["一", "二"]))
-    await started(slow)
-    assert (await embedder.query("谁？")).tolist() == [1.0, 0.0]
-    assert not passages.done()
-    slow.go.set()
-    assert (await passages).tolist() == [[0.0, 2.0], [0.0, 2.0]]
-
-
-async def test_with_an_exclusive_model_a_query_waits_for_one_step(slow: SlowModel, make: Make):
-    embedder = make(exclusive=True, step=6)
+async def test_a_question_waits_for_the_step_under_way_only(slow: SlowModel, make: Make):
+    embedder = make(step=6)
     passages = asyncio.create_task(embedder.passages(["一", "二", "三", "四", "五"]))
     await started(slow)
-    query = asyncio.create_task(embedder.query("谁？"))
-    await until(lambda: embedder._queries)
+    question = asyncio.create_task(embedder.questions(["谁？"]))
+    await asyncio.sleep(0)
     slow.go.set()
-    await asyncio.gather(passages, query)
+    assert (await question).tolist() == [[1.0, 0.0]]
+    assert (await passages).tolist() == [[0.0, 2.0]] * 5
     assert slow.done == ["一", "二", "query 谁？", "三", "四", "五"]
 
 
@@ -108,25 +103,21 @@ async def test_cancelled_passages_stop_after_the_step_under_way(slow: SlowModel,
     assert slow.done == ["一", "四"]
 
 
-async def test_closing_waits_for_the_step_under_way_and_no_longer(slow: SlowModel, make: Make):
-    others = set(threading.enumerate())
+async def test_closing_waits_for_nothing_and_begins_nothing(slow: SlowModel, make: Make):
+    others = threads()
     embedder = make()
     passages = asyncio.create_task(embedder.passages(["一", "二", "三"]))
     await started(slow)
-    closing = asyncio.create_task(embedder.close())
-    await until(lambda: not embedder._model)
+    await embedder.close()
     slow.go.set()
-    await closing
     with pytest.raises(ClosedError):
         await passages
     assert slow.done == ["一"]
-    left = {thread.name for thread in set(threading.enumerate()) - others}
-    assert not [name for name in left if name.startswith("gm-embed")]
+    await until(lambda: not any("gm-embed" in each.name for each in threads() - others))
     await embedder.close()
     with pytest.raises(ClosedError):
-        await embedder.query("在吗")
-    with pytest.raises(ClosedError):
-        await embedder.passages(["在吗"])
+        await embedder.questions(["在吗"])
+    assert (await embedder.passages([])).size == 0
 
 
 async def test_whatever_a_model_raises_is_an_embedding_error():
@@ -135,7 +126,7 @@ async def test_whatever_a_model_raises_is_an_embedding_error():
 
     embedder = ThreadedEmbedder("坏", broken, broken)
     with pytest.raises(EmbeddingError, match=r"坏 failed: RuntimeError$"):
-        await embedder.query("在吗")
+        await embedder.questions(["在吗"])
     with pytest.raises(EmbeddingError, match=r"坏 failed: RuntimeError$"):
         await embedder.passages(["在吗"])
     await embedder.close()
