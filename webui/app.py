@@ -49,7 +49,7 @@ def create_app(
     Args:
         key: What logs in; who has the key is the owner and sees everything.
         tune: Keeps settings; ``None`` if they cannot be changed from here.
-        reopen: Opens the memory anew; ``None`` if only who runs us can.
+        reopen: Opens the memory anew; ``None`` where no backup can be restored: it is shared.
     """
     keyring, site = Keyring(key), Site(options.webui_public_url)
     app = FastAPI(

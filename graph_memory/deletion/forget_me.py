@@ -27,7 +27,7 @@ from enum import StrEnum
 from itertools import batched, chain
 from pathlib import Path
 
-from ..data_directory import reserve, settle, writing
+from ..data_directory import writing
 from ..errors import (
     ClosedError,
     DamagedError,
@@ -624,10 +624,13 @@ def _purge(path: Path, tombstones: Tombstones, marks: Collection[str], now: floa
         due = _due(db, path, tombstones)
         held = bool(retraction.held(db, marks) or retraction.unfinished(db))
     if any(due.values()) or held:
-        with _rewriting(path) as draft, _altering(draft) as db:
-            _clean(db, draft, due, marks if held else (), now)
-            compact(db)
-            empty_log(db)
+        with copies.drafting(path, path.stat().st_size) as draft:
+            shutil.copyfile(path, draft)
+            with _altering(draft) as db:
+                _clean(db, draft, due, marks if held else (), now)
+                compact(db)
+                empty_log(db)
+            copies.verify(draft)
         logger.info("%s was cleaned of what is to be forgotten", path.name)
     elif due:
         with _altering(path) as db:
@@ -678,18 +681,3 @@ def _altering(path: Path) -> Iterator[sqlite3.Connection]:
         db.execute("PRAGMA secure_delete = ON")
         db.execute("PRAGMA synchronous = FULL")
         yield db
-
-
-@contextmanager
-def _rewriting(path: Path) -> Iterator[Path]:
-    """A copy to alter, which takes the file's place once it was verified."""
-    draft = path.with_name(f"{path.name}.tmp")
-    try:
-        copies.require_space(path.parent, path.stat().st_size)
-        reserve(draft)
-        shutil.copyfile(path, draft)
-        yield draft
-        copies.verify(draft)
-        settle(draft, path)
-    finally:
-        copies.remove(draft)

@@ -1,7 +1,7 @@
 """Backups of the journal: made daily, rotated, restored and purged.
 
-A restore is prepared at any time and takes effect at the next opening; after a kill at any
-step the next opening goes on by itself.
+A restore is prepared and takes effect when the journal is opened next, mostly at once; after a
+kill at any step the next opening goes on by itself.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from ..context import Context, Part
-from ..data_directory import reserve, settle, sync
+from ..data_directory import sync
 from ..dates import moment
 from ..deletion import Tombstones, forget_me, message_retention, retraction
 from ..errors import (
@@ -222,18 +222,10 @@ class Backups(Part):
         return await self.alone(lambda: preview(self._directory, name))
 
     async def restore(self, name: str) -> Backup:
-        """Have a backup replace the journal at the next start; see :func:`stage`."""
+        """Have a backup replace the journal when it is opened next; see :func:`stage`."""
         if self._journal.replica:
             raise JournalError("what bots share is restored on its server").told("shared_restore")
         return await self.alone(lambda: stage(self._directory, name, self._now()))
-
-    async def staged(self) -> float | None:
-        """When the waiting restore was prepared, if there is one."""
-        return await self.alone(lambda: staged(self._directory))
-
-    async def unstage(self) -> bool:
-        """Take back a restore that waits; false if there was none."""
-        return await self.alone(lambda: unstage(self._directory))
 
     async def due_in(self) -> float:
         """Seconds until the daily backup is due; 0 if it is."""
@@ -341,35 +333,14 @@ def stage(directory: Path, name: str, now: float) -> Backup:
         JournalError: It cannot be used (``DamagedError``), or there is no room for it.
     """
     backup = find(directory, name)
-    copies.require_space(directory, backup.size)
     target = directory / f"restore-{datetime.fromtimestamp(now, UTC):%Y%m%dT%H%M%SZ}.sqlite3"
-    draft = target.with_suffix(".tmp")
-    try:
-        with failing(f"{backup.name} could not be prepared"):
-            reserve(draft)
-            shutil.copyfile(backup.path, draft)
-            copies.verify(draft)
-            unstage(directory)
-            settle(draft, target)
-    finally:
-        copies.remove(draft)
+    what = f"{backup.name} could not be prepared"
+    with failing(what), copies.drafting(target, backup.size) as draft:
+        shutil.copyfile(backup.path, draft)
+        copies.verify(draft)
+        for older in _staged(directory):
+            copies.remove(older)
     return backup
-
-
-def unstage(directory: Path) -> bool:
-    """Take a prepared restore back; false if there was none."""
-    found = _staged(directory)
-    for path in found:
-        copies.remove(path)
-    return bool(found)
-
-
-def staged(directory: Path) -> float | None:
-    """When the waiting restore was prepared, if there is one."""
-    found = [match for path in _staged(directory) if (match := _STAGED.fullmatch(path.name))]
-    if not found:
-        return None
-    return datetime.strptime(found[-1][1], "%Y%m%dT%H%M%S%z").timestamp()
 
 
 async def open_journal(

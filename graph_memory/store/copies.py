@@ -10,7 +10,8 @@ import logging
 import shutil
 import sqlite3
 import threading
-from contextlib import closing, suppress
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -96,16 +97,27 @@ def copy(source: Path, target: Path, stop: threading.Event | None = None) -> Con
         JournalError: The copy failed: no room, not readable, not writable.
         ClosedError: ``stop`` was set; nothing is left behind.
     """
-    require_space(target.parent, size(source))
+    with failing(f"{source} could not be copied"), drafting(target, size(source)) as draft:
+        return _copy_pages(source, draft, stop or threading.Event())
+
+
+@contextmanager
+def drafting(target: Path, wanted: int) -> Iterator[Path]:
+    """A private file to fill, of ``wanted`` bytes, that takes the place of ``target`` at the end.
+
+    Raises:
+        OSError: It could not be made.
+        JournalError: There is no room. Nothing is left of it, whatever is raised inside either.
+    """
+    require_space(target.parent, wanted)
     draft = target.with_name(f"{target.name}.tmp")
-    remove(draft)
+    remove(draft)  # left by a kill
     try:
-        with failing(f"{source} could not be copied"):
-            held = _copy_pages(source, draft, stop or threading.Event())
-            settle(draft, target)
+        reserve(draft)
+        yield draft
+        settle(draft, target)
     finally:
         remove(draft)
-    return held
 
 
 def _copy_pages(source: Path, draft: Path, stop: threading.Event) -> Contents:
@@ -117,7 +129,6 @@ def _copy_pages(source: Path, draft: Path, stop: threading.Event) -> Contents:
     # writes between two steps, unless the source's view is held still.
     with reading(source) as reader:
         expected = contents(reader)
-        reserve(draft)
         with closing(sqlite3.connect(draft, isolation_level=None)) as sink:
             sink.execute("PRAGMA synchronous = OFF")  # settle() syncs the finished file once
             reader.backup(sink, pages=_STEP, progress=between)

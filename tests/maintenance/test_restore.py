@@ -185,16 +185,6 @@ async def test_a_kill_at_any_step_is_survived(tmp_path: Path, monkeypatch, way: 
     assert steps >= 3, "the steps were counted"
 
 
-async def test_a_prepared_restore_can_be_taken_back(tmp_path: Path):
-    await write(tmp_path, "一")
-    name = await save(tmp_path)
-    await write(tmp_path, "二")
-    backup.stage(tmp_path, name, T0)
-    assert backup.unstage(tmp_path)
-    assert not backup.unstage(tmp_path)
-    assert await heard(tmp_path) == ["一", "二"]
-
-
 async def test_a_journal_that_is_only_unreadable_is_not_called_damaged(tmp_path: Path):
     (tmp_path / JOURNAL).mkdir()
     with pytest.raises(JournalError) as caught:

@@ -45,8 +45,6 @@ async def data(memory: Memory, visit: Visit) -> Response:
     return visit.render(
         "data.html",
         backups=await backups.list(),
-        staged=await backups.staged(),
-        is_now=bool(visit.app.reopen),
         problem=backups.problem,
         files=_sizes(await memory.transfer.waiting()).items(),
         limits=(files.MAX_SENT >> 30, files.MAX_WAITING),
@@ -89,27 +87,16 @@ async def preview_restore(memory: Memory, visit: Visit, name: Name) -> Response:
     """What restoring a backup would change."""
     with or_back("/data"):
         found = await memory.backups.preview(name)
-    return visit.render("data_restore.html", preview=found, is_now=bool(visit.app.reopen))
+    return visit.render("data_restore.html", preview=found)
 
 
 @routes.post("/data/restore")
 async def restore(memory: Memory, visit: Visit) -> Response:
-    """Have a backup restored: at once, or at the next start if that is all one can do."""
-    name, reopen = visit.form.get("name", "")[:200], visit.app.reopen
+    """Have a backup restored."""
     with or_back("/data"):
-        if name or not await memory.backups.staged():
-            await memory.backups.restore(name)
-    if reopen is None:
-        return visit.redirect("/data", what="staged")
-    reopen()
+        await memory.backups.restore(visit.form.get("name", "")[:200])
+    visit.app.reopen()
     return visit.tell(visit.render("data_reopening.html"), what="restored")
-
-
-@routes.post("/data/unstage")
-async def unstage(memory: Memory, visit: Visit) -> Response:
-    """Call a restore off."""
-    done = await memory.backups.unstage()
-    return visit.redirect("/data", what="unstaged" if done else "nothing")
 
 
 # ------------------------------------------------------------------------ exports
