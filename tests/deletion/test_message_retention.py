@@ -58,7 +58,7 @@ from ..makers import (
     undo,
     user,
 )
-from ..scripted import HashEmbedder
+from ..recall.hashing import HashingEmbedder
 
 
 class World:
@@ -253,20 +253,18 @@ async def test_the_journal_knows_when_somebody_last_spoke(journal: Journal) -> N
     assert before <= journal.heard_at <= time.monotonic()
 
 
-class Counting(HashEmbedder):
-    """Counts what it computes and waits before what goes beyond ``allowed``."""
+class Limited(HashingEmbedder):
+    """Waits before what goes beyond ``allowed``."""
 
     def __init__(self, name: str, allowed: int = 10_000) -> None:
-        self.name = name
+        super().__init__(name)
         self.allowed = allowed
-        self.computed: list[str] = []
         self.stuck = asyncio.Event()
 
     async def passages(self, texts: list[str]) -> Vectors:
-        if len(self.computed) + len(texts) > self.allowed:
+        if len(self.embedded) + len(texts) > self.allowed:
             self.stuck.set()
             await asyncio.Event().wait()
-        self.computed += texts
         return await super().passages(texts)
 
 
@@ -277,7 +275,7 @@ async def test_embedding_anew_can_be_paused_and_goes_on_where_it_was(world):
     def recaller() -> Recaller:
         return Recaller(context(world.journal, zone=CHINA, now=world.clock))
 
-    first = Counting("new", allowed=80)
+    first = Limited("new", allowed=80)
     recall = recaller()
     await recall.start()
     cached = CachedEmbedder(first, world.journal)
@@ -286,7 +284,7 @@ async def test_embedding_anew_can_be_paused_and_goes_on_where_it_was(world):
     recall.use(None)
     await recall.settle()
     assert recall.vectors == 0
-    done = len(first.computed)
+    done = len(first.embedded)
     assert 0 < done <= 80
     first.allowed = 120
     first.stuck.clear()
@@ -294,16 +292,16 @@ async def test_embedding_anew_can_be_paused_and_goes_on_where_it_was(world):
     await first.stuck.wait()
     await recall.close()
     await cached.close()
-    assert len(first.computed) > done
+    assert len(first.embedded) > done
     again = recaller()  # a restart
-    second = Counting("new")
+    second = Limited("new")
     await again.start()
     again.use(CachedEmbedder(second, world.journal))
     await again.settle()
     assert again.vectors == 150
-    repeated = set(first.computed) & set(second.computed)
+    repeated = set(first.embedded) & set(second.embedded)
     assert len(repeated) <= 1, "but for the one that says how wide its vectors are"
-    assert set(first.computed) | set(second.computed) == {f"第{n}次说起青岛" for n in range(150)}
+    assert set(first.embedded) | set(second.embedded) == {f"第{n}次说起青岛" for n in range(150)}
     await again.close()
 
 

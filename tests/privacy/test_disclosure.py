@@ -83,19 +83,13 @@ async def test_what_people_type_as_facts_is_masked_where_it_lies(world: World) -
 
 
 async def test_questions_are_asked_of_providers_without_secrets(world: World) -> None:
-    asked: list[str] = []
-
-    class Listening(HashingEmbedder):
-        async def query(self, text: str):
-            asked.append(text)
-            return await super().query(text)
-
-    world.memory.recall.use(Listening())
+    embedder = HashingEmbedder()
+    world.memory.recall.use(embedder)
     await world.ask(zhang, f"我的卡号 {CARD} 在哪家银行办的？")
     world.memory.recall.expect(f"密码是 {WORD}，对吗？")
     await world.memory.settle()
-    assert any("哪家银行" in text for text in asked)
-    assert not any(CARD in text or WORD in text for text in asked)
+    assert any("哪家银行" in text for text in embedder.queries)
+    assert not any(CARD in text or WORD in text for text in embedder.queries)
     assert CARD not in world.memory.recall.traces.recent()[0].query
 
 

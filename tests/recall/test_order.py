@@ -208,20 +208,14 @@ async def test_who_is_called_by_the_name_they_speak_under_gains(memory, monkeypa
 
 
 async def test_a_question_about_a_speaker_is_embedded_as_they_would_put_it_too(memory):
-    class Noted(HashingEmbedder):
-        async def query(self, text):
-            asked.append(text)
-            return await super().query(text)
-
-    memory.embedder = Noted()
+    memory.embedder = embedder = HashingEmbedder()
     await spoken(memory, ("1", "小红", "我养了一只橘猫"))
 
     async def embedded(room, question: str) -> list[str]:
-        asked.clear()
+        embedder.queries.clear()
         await memory.ask(asker_of(room, ME), question)
-        return asked
+        return embedder.queries
 
-    asked: list[str] = []
     assert await embedded(ROOM, "小红养了什么？") == ["小红养了什么？", "我养了什么？"]
     assert await embedded(ROOM, "我和小红养了什么？") == ["我和小红养了什么？"]
     assert await embedded(ROOM, "给小红带只猫来") == ["给小红带只猫来"]

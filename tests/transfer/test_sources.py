@@ -31,6 +31,7 @@ from ..cases import tabled
 from .support import OPTIONS, brought, everything, exported, hear, importer, put, refused
 
 DAY = 86_400.0
+TABLES = Path(__file__).with_name("tables")
 CLUB, HERS = {"group": "9"}, {"private": "1"}
 
 
@@ -38,10 +39,11 @@ def lines(*each: dict[str, Any]) -> str:
     return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in each)
 
 
-def database(path: Path, script: str, rows: dict[str, Iterable[tuple[Any, ...]]]) -> Path:
+def database(path: Path, kind: str, rows: dict[str, Iterable[tuple[Any, ...]]]) -> Path:
+    """A database with the tables that another program makes."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with closing(sqlite3.connect(path)) as db:
-        db.executescript(script)
+        db.executescript((TABLES / f"{kind}.sql").read_text("utf-8"))
         for table, values in rows.items():
             for row in values:
                 marks = ",".join("?" * len(row))
@@ -192,21 +194,6 @@ async def test_a_wrong_chat_line(journal, tmp_path, line, field):
     assert (error.line, error.field) == (2, field)
 
 
-CONVERSATIONS = """
-    CREATE TABLE conversations (
-        inner_conversation_id INTEGER PRIMARY KEY, conversation_id TEXT, platform_id TEXT,
-        user_id TEXT, content JSON, title TEXT, persona_id TEXT, token_usage INTEGER,
-        created_at DATETIME, updated_at DATETIME);
-    CREATE TABLE platform_message_history (
-        id INTEGER PRIMARY KEY, platform_id TEXT, user_id TEXT, sender_id TEXT,
-        sender_name TEXT, content JSON, llm_checkpoint_id TEXT, created_at DATETIME,
-        updated_at DATETIME);
-    CREATE TABLE platform_stats (
-        id INTEGER PRIMARY KEY, timestamp DATETIME, platform_id TEXT, platform_type TEXT,
-        count INTEGER);
-"""
-
-
 def conversation(number: int, umo: str, turns: list[Any], **more: Any) -> tuple[Any, ...]:
     return (
         *(number, f"c{number}", umo.partition(":")[0], umo, json.dumps(turns), None),
@@ -217,7 +204,7 @@ def conversation(number: int, umo: str, turns: list[Any], **more: Any) -> tuple[
 
 def astrbot(path: Path, *conversations: tuple[Any, ...], **tables: list[Any]) -> Path:
     """A database of AstrBot's."""
-    return database(path / "data_v4.db", CONVERSATIONS, {"conversations": conversations, **tables})
+    return database(path / "data_v4.db", "astrbot", {"conversations": conversations, **tables})
 
 
 def turn(role: str, text: Any) -> dict[str, Any]:
@@ -394,18 +381,6 @@ def test_times_never_run_backwards() -> None:
     assert [at for at, _ in times] == sorted(at for at, _ in times)
 
 
-LIVING = """
-    CREATE TABLE documents (id INTEGER PRIMARY KEY, doc_id TEXT, text TEXT, metadata TEXT,
-        created_at TEXT, updated_at TEXT);
-"""
-TALK = """
-    CREATE TABLE sessions (id INTEGER PRIMARY KEY, session_id TEXT);
-    CREATE TABLE messages (id INTEGER PRIMARY KEY, session_id TEXT, role TEXT, content TEXT,
-        sender_id TEXT, sender_name TEXT, group_id TEXT, platform TEXT, timestamp REAL,
-        metadata TEXT);
-"""
-
-
 async def test_livingmemorys_memories_are_summaries_of_their_chats(journal, tmp_path):
     def about(**more: Any) -> str:
         return json.dumps({"create_time": T0, "importance": 0.8, "status": "active"} | more)
@@ -416,7 +391,7 @@ async def test_livingmemorys_memories_are_summaries_of_their_chats(journal, tmp_
         (2, "b", "不知道是哪", about(session_id="0f0f"), "", ""),
         (3, "c", "坏了", "{", "", ""),
     ]
-    path = database(tmp_path / "livingmemory.db", LIVING, {"documents": documents})
+    path = database(tmp_path / "livingmemory.db", "livingmemory", {"documents": documents})
     plan, _ = await brought(journal, path)
     assert plan.skipped == {"origin": 2}
     (episode,) = await scan(journal, Episode)
@@ -439,15 +414,17 @@ async def test_livingmemorys_messages_are_messages(journal: Journal, tmp_path: P
         (2, "qq:GroupMessage:9", "assistant", "真好", "0", "bot", *club, T0 + 1, "{}"),
         (3, "?", "user", "不知道是哪", "1", "小红", "", "x", T0, "{}"),
     ]
-    await brought(journal, database(tmp_path / "conversations.db", TALK, {"messages": messages}))
+    await brought(
+        journal,
+        database(tmp_path / "conversations.db", "livingmemory_talk", {"messages": messages}),
+    )
     found = [(m.sender, m.name) for m in await everything(journal)]
     assert found == [(user("1"), "小红"), ("bot", "")]
 
 
 async def test_another_database_is_none(journal: Journal, tmp_path: Path) -> None:
-    path = database(tmp_path / "x.db", "CREATE TABLE a (b)", {})
-    for format in ("livingmemory", "astrbot"):
-        await refused(journal, path, format=format)
+    for kind, format in (("livingmemory", "astrbot"), ("astrbot", "livingmemory")):
+        await refused(journal, database(tmp_path / f"{kind}.db", kind, {}), format=format)
 
 
 async def test_graphmemory_goes_where_the_owner_says(journal: Journal, tmp_path: Path) -> None:
