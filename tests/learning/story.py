@@ -26,6 +26,7 @@ from graph_memory.model import (
     BOT,
     Addressee,
     Entity,
+    Episode,
     Fact,
     Forgotten,
     Mention,
@@ -232,7 +233,10 @@ class Story:
             case "unknown":
                 assert await self.journal.read(lambda r: r.get(Entity, self._node(text))) is None
             case "mentions":
-                assert await self.chat.rows(Mention) == []
+                mentions = await self.chat.rows(Mention)
+                assert [f"{each.type} {each.count}" for each in mentions] == words(text)
+            case "summary":
+                assert [each.summary for each in await self.chat.rows(Episode)] == [text]
             case "present":
                 found = {presence.user for presence in await self.journal.presences()}
                 assert found == {self._node(text)}
@@ -261,7 +265,7 @@ class Story:
                     kept, wanted = sorted(texts[id] for id in kept), sorted(words(value))
                 case "is_over":
                     kept, wanted = fact.is_over(self.chat.at), value == "yes"
-                case "use_count":
+                case "use_count" | "half_life":
                     wanted = int(value)
                 case "said_at":
                     wanted = self.said[int(value) - 1].at

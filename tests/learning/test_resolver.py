@@ -15,8 +15,6 @@ from graph_memory.model import (
     PREDICATES,
     Change,
     Entity,
-    EntityType,
-    Episode,
     Fact,
     Mention,
     Status,
@@ -24,11 +22,11 @@ from graph_memory.model import (
     stable_id,
 )
 from graph_memory.privacy.scope import Policy, Sharing
-from graph_memory.retention import DAY, initial_half_life
+from graph_memory.retention import DAY
 from graph_memory.store import Draft, Journal
 from tests.transfer.support import opened
 
-from ..makers import T0, ZHANG, entity, group, private, undo
+from ..makers import T0, group, private, undo
 from ..scripted import answer, said, thing
 from .chat import Chat, written
 
@@ -41,27 +39,6 @@ async def chat(journal: Journal) -> Chat:
 @pytest.fixture
 async def room(journal: Journal) -> Chat:
     return Chat(journal, group("100"))
-
-
-async def test_a_fact_with_its_people_things_and_summary(chat: Chat):
-    first = await chat.say("zhang", "我养了一只猫叫豆豆，小名豆子", "张三")
-    await chat.say(BOT, "好可爱！")
-    change = await chat.learn(answer(
-        said("U1", "has_pet", "E1", "U1养了一只叫豆豆的猫", 1, importance=0.5),
-        entities=[thing("E1", "豆豆", "animal", "豆子", "小白")], summary="U1介绍了自己的猫豆豆。",
-    ))  # fmt: skip
-    assert (change.actor, change.reason, change.batch) == ("learn", "learned", 1)
-    fact = (await chat.facts())["张三养了一只叫豆豆的猫"]
-    assert (fact.subject, fact.object) == (ZHANG, entity("豆豆"))
-    assert (fact.speaker, fact.evidence) == (ZHANG, (first.id,))
-    assert (fact.said_at, fact.valid_from, fact.valid_to) == (T0, T0, None)
-    assert fact.half_life == initial_half_life(0.5)
-    # An alias nobody used (小白) is not a name.
-    assert await chat.names(entity("豆豆")) == {"豆豆", "豆子"}
-    (mention,) = await chat.rows(Mention)
-    assert (mention.type, mention.count) == (EntityType.ANIMAL, 1)
-    (episode,) = await chat.rows(Episode)
-    assert episode.summary == "张三介绍了自己的猫豆豆。"
 
 
 async def test_not_worth_remembering_makes_an_empty_change(chat: Chat):

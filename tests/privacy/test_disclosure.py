@@ -4,7 +4,6 @@ import re
 import sqlite3
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -14,15 +13,13 @@ from graph_memory.store import contents
 
 from ..cases import cases
 from ..dialogue import Dialogue, everything
-from ..makers import user
 from ..recall.hashing import HashingEmbedder
-from ..scripted import Call, answer, said
-from ..world import CLUB, World, li, li_in_club, living, zhang, zhang_in_club, zhang_to_lan
+from ..scripted import answer, said
+from ..world import World, li, li_in_club, living, zhang, zhang_in_club, zhang_to_lan
 
 DAY = 86_400.0
 ROOT = Path(__file__).parents[2]
 CARD, WORD = "4111111111111111", "Zx9qWv7T"
-newcomer = Turn(CLUB, user("wang"), "王五")
 
 
 CASES = cases(Path(__file__).with_name("confidences.txt"))
@@ -91,32 +88,6 @@ async def test_questions_are_asked_of_providers_without_secrets(world: World) ->
     assert any("哪家银行" in text for text in embedder.queries)
     assert not any(CARD in text or WORD in text for text in embedder.queries)
     assert CARD not in world.memory.recall.traces.recent()[0].query
-
-
-def copying(call: Call) -> dict[str, Any]:
-    """A model that notes all it is shown, as facts and as the summary."""
-    lines = [line for line in call.prompt.splitlines() if line.startswith("[")]
-    facts = (said("U1", "other", "事", line[4:], n) for n, line in enumerate(lines, 1))
-    return answer(*facts, summary=" ".join(lines))
-
-
-@pytest.mark.parametrize(
-    "lines", [["我怀孕了，别告诉别人"], ["我怀孕了", "这是秘密，别跟别人说"]], ids=["one", "two"]
-)
-async def test_a_confidence_is_told_in_no_group(world: World, lines: list[str]) -> None:
-    """Nor are a fact the model did not mark, its summary and the bot's answer."""
-    await world.say(li_in_club, "大家好")
-    for line in lines:
-        await world.say(zhang_in_club, line)
-    await world.memory.learning.reply(CLUB, "好的，你怀孕的事我不说", to=zhang.user)
-    await world.say(li_in_club, "周末去爬山吗")
-    world.model.script.append(copying)
-    await world.learn()
-    assert "爬山" in world.model.calls[0].prompt
-    assert not any("怀孕" in call.prompt for call in world.model.calls)
-    world.later(DAY)
-    for turn in (newcomer, li_in_club, li, zhang_in_club):
-        assert "怀孕" not in await everything(world, turn, "怀孕")
 
 
 async def test_a_confidence_in_private_stays_with_the_persona_it_was_told_to(world):

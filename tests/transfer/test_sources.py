@@ -31,7 +31,7 @@ from ..cases import tabled
 from .support import OPTIONS, brought, everything, exported, hear, importer, put, refused
 
 DAY = 86_400.0
-TABLES = Path(__file__).with_name("tables")
+FILES = Path(__file__).with_name("files")
 CLUB, HERS = {"group": "9"}, {"private": "1"}
 
 
@@ -43,7 +43,7 @@ def database(path: Path, kind: str, rows: dict[str, Iterable[tuple[Any, ...]]]) 
     """A database with the tables that another program makes."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with closing(sqlite3.connect(path)) as db:
-        db.executescript((TABLES / f"{kind}.sql").read_text("utf-8"))
+        db.executescript((FILES / f"{kind}.sql").read_text("utf-8"))
         for table, values in rows.items():
             for row in values:
                 marks = ",".join("?" * len(row))
@@ -52,14 +52,8 @@ def database(path: Path, kind: str, rows: dict[str, Iterable[tuple[Any, ...]]]) 
     return path
 
 
-async def test_chat_lines_land_where_they_were_said(journal: Journal, tmp_path: Path) -> None:
-    path = put(tmp_path / "x.jsonl", lines(
-        {"time": T0, "sender": "1", "name": "小红", "text": "我在学大提琴", "group": "9"},
-        {"time": "2026-09-21T12:00:00+08:00", "sender": 2, "text": "好听", "group": 9},
-        {"time": T0 + 5, "sender": "1", "text": "悄悄说", "persona": "lan"},
-        {"time": (T0 + 6) * 1000, "sender": "bot", "text": "嗯", "persona": "lan"} | HERS,
-        {"time": T0 + 7, "sender": "1", "text": "  "},
-    ))  # fmt: skip
+async def test_chat_lines_land_where_they_were_said(journal: Journal) -> None:
+    path = FILES / "chat.jsonl"
     plan, run = await brought(journal, path)
     assert plan.skipped == {"empty": 1}
     assert plan.batches == 2
@@ -428,18 +422,8 @@ async def test_another_database_is_none(journal: Journal, tmp_path: Path) -> Non
 
 
 async def test_graphmemory_goes_where_the_owner_says(journal: Journal, tmp_path: Path) -> None:
-    data = {
-        "version": "0.4.0",
-        "entities": [
-            {"name": "小红", "type": "PERSON", "description": "在学大提琴", "importance": 0.9},
-            {"name": "大提琴", "type": "THING", "description": "", "importance": 1.0},
-        ],
-        "relations": [
-            {"from": "小红", "to": "大提琴", "relation": "likes", "strength": 0.7, "evidence": ""}
-        ],
-        "sessions": [{"id": "qq:GroupMessage:9"}, {"id": "qq:GroupMessage:8"}],
-    }
-    path = put(tmp_path / "x.json", json.dumps(data))
+    path = FILES / "graphmemory.json"
+    data = json.loads(path.read_text("utf-8"))
     assert (await refused(journal, path)).field == "into"
     options = replace(OPTIONS, into="aiocqhttp:private:1")
     await brought(journal, path, options)
