@@ -4,7 +4,7 @@ A case begins with ``# name`` and goes on with
 
 - who says what: ``M …``, ``Z(三哥) …`` under another name, ``^2 …`` quoting the second message,
   ``->RB …`` mentioning people; ``~ 3`` lets three hours pass, ``@ private zhang ruo`` goes on in
-  another chat, ``! forget 1`` (``merge``, ``split``, ``link``) is what an owner does;
+  another chat, ``! forget 1`` (``merge``, ``split``, ``link``, ``forget-me``) is what others do;
 - ``> `` and a line of the model's answer: ``{M}`` is a label, ``{some statement}`` the number of
   a known fact;
 - ``= `` and what is there then, see :meth:`Story.check`;
@@ -17,6 +17,7 @@ from datetime import datetime
 from typing import Any
 
 from graph_memory.companion.core_facts import CoreFact, CoreFactExtension
+from graph_memory.deletion import forget_me
 from graph_memory.inference.ports import Answer
 from graph_memory.learning.parse import parse
 from graph_memory.learning.prompt import compose
@@ -104,6 +105,9 @@ class Story:
             case "forget":
                 gone = Forgotten.of(self.chat.session.id, int(first))
                 await self.journal.commit(lambda _: Draft("owner", "forget", [gone]))
+            case "forget-me":
+                user, at = self._node(first), self.chat.at
+                await self.journal.in_slices(lambda db, tell: forget_me.erase(db, user, at, tell))
             case "split" | "unlink":
                 await getattr(edits, what)(self._node(first), "owner")
             case _:
@@ -211,7 +215,7 @@ class Story:
                 assert text in [re.sub(r"^\d+\. ", "", line) for line in lines]
 
     async def _check_nodes(self, what: str, text: str) -> None:
-        """Names, core facts and presences of somebody; what there is no node, name, mention of."""
+        """Names, core facts, presences, messages; what has no node, name or mention."""
         names = await self.chat.rows(Name)
         match what:
             case "names" | "core":
@@ -236,7 +240,11 @@ class Story:
                 mentions = await self.chat.rows(Mention)
                 assert [f"{each.type} {each.count}" for each in mentions] == words(text)
             case "summary":
-                assert [each.summary for each in await self.chat.rows(Episode)] == [text]
+                episodes = await self.chat.rows(Episode)
+                assert [f"{each.summary} {each.messages}" for each in episodes] == [text]
+            case "messages":
+                kept = await self.journal.newest_messages(99)
+                assert [message.text for message in kept] == words(text)
             case "present":
                 found = {presence.user for presence in await self.journal.presences()}
                 assert found == {self._node(text)}

@@ -20,7 +20,6 @@ from graph_memory.learning.batching import PATIENCE
 from graph_memory.learning.prompt import VERSION
 from graph_memory.library import Library
 from graph_memory.model import BOT, GAP, Change, Episode, Fact, Forgotten, Session, Turn, stable_id
-from graph_memory.privacy.redaction import MASK
 from graph_memory.settings import GROUPS, Settings
 from graph_memory.store import Journal
 from tests.makers import put, scan
@@ -318,21 +317,6 @@ async def test_a_few_words_are_learned_with_what_follows(world: World):
     assert "前文 U1: 下午好\n" in world.script.calls[1].prompt
     episodes = await world.journal.read(lambda rows: rows.find(Episode, session=HERE.id))
     assert {each.first_message: each.summary for each in episodes} == {1: "张三喜欢猫", 2: "问好"}
-
-
-async def test_no_model_sees_a_secret(world: World):
-    key = "sk-" + "a1B2" * 8
-    await world.hear(f"我的密钥是 {key}", "记住我的wifi密码是 xiaoyu8888")
-    await world.learning.flush()
-    assert world.script.calls
-    assert not any(key in call.prompt or "xiaoyu8888" in call.prompt for call in world.script.calls)
-    message = (await world.journal.newest_messages(1))[0]
-    await world.learning.remember(Turn(HERE, ZHANG, "张三", "记住我的银行密码是 998877"))
-    assert {f.statement for f in await world.facts()} == {
-        f"张三：我的银行密码是 {MASK}",
-        f"张三：我的wifi密码是 {MASK}",
-    }
-    assert "xiaoyu8888" in message.text  # word for word in the journal
 
 
 async def test_what_holds_no_words_costs_no_call(world: World):
