@@ -8,6 +8,7 @@ from astrbot.core.star.filter.permission import PermissionTypeFilter
 from astrbot.core.star.star_handler import star_handlers_registry
 
 from graph_memory.astrbot import handlers
+from tests.cases import rows
 
 
 def permission(handler: Any) -> PermissionTypeFilter:
@@ -40,15 +41,7 @@ def test_own_chat(monkeypatch, group, admin, allowed, is_older):
     assert permission(command).filter(event, None) is allowed
 
 
-@pytest.mark.parametrize(("said", "prefix", "read"), [
-    ("memory remember 我吃全素，不吃蛋奶①", "", "memory remember 我吃全素，不吃蛋奶①"),
-    ("／ 记忆　记住 ＡＢＣ，½", "/", "memory remember ＡＢＣ，½"),
-    ("Memory REMEMBER a\nb", "/", "memory remember a\nb"),
-    ("记忆记住我", "/", "memory remember 我"),
-    ("记忆记住我", "", "记忆记住我"),
-    ("／ｍｅｍｏｒｙ", "/", "memory"),
-    ("memorise this，please", "", "memorise this，please"),
-])  # fmt: skip
+@pytest.mark.parametrize(("said", "prefix", "read"), rows(__file__, "test_only_the_command"))
 def test_only_the_command_itself_is_straightened(said: str, prefix: str, read: str) -> None:
     raw = said if said.startswith("／") or not prefix else prefix + said
     event = SimpleNamespace(message_str=said, message_obj=SimpleNamespace(message_str=raw))

@@ -14,6 +14,7 @@ from graph_memory.astrbot import Host, WithWords
 from graph_memory.astrbot.adapter import DEPARTURE, LOOK_UPS
 from graph_memory.model import NO_PERSONA, Message
 from graph_memory.store import Journal
+from tests.cases import rows
 
 
 def host(
@@ -242,22 +243,9 @@ def test_injection_is_neither_stored_nor_cached() -> None:
 
 
 DIFY = {"runner_type": "dify", "config": {"variables": {"tone": "warm"}}}
-DIFY_WITH_INPUT = {"runner_type": "dify", "config": {"variables": {"system_prompt": ""}}}
-OLDER = {
-    "provider_settings": {"agent_runner_type": "dify", "dify_agent_runner_provider_id": "app"},
-    "provider": [{"id": "other"}, {"id": "app", "variables": {"system_prompt": ""}}],
-}
 
 
-@pytest.mark.parametrize(("config", "in_prompt"), [
-    ({"agent_runner": DIFY}, True),
-    ({"agent_runner": DIFY_WITH_INPUT}, False),
-    ({"agent_runner": {"runner_type": "coze"}}, True),
-    ({"agent_runner": {"runner_type": "dashscope", "config": {}}}, True),
-    ({"agent_runner": {"runner_type": "deerflow", "config": {}}}, False),
-    ({"provider_settings": {"agent_runner_type": "coze"}}, True),
-    (OLDER, False),
-])  # fmt: skip
+@pytest.mark.parametrize(("config", "in_prompt"), rows(__file__, "test_other_runners"))
 def test_injection_for_other_runners(config: dict[str, Any], in_prompt: bool) -> None:
     """Of what AstrBot hands on, the part that the platform's model is shown."""
     request = ProviderRequest(prompt="你好", system_prompt="人格")

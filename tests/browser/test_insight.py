@@ -1,7 +1,6 @@
 """The pages that explain, in a real browser: graph and its questions, view as, why, tuning."""
 
 import asyncio
-import itertools
 import json
 from pathlib import Path
 from random import Random
@@ -192,33 +191,6 @@ async def test_five_thousand_nodes_are_there_in_two_seconds_and_move_smoothly(vi
     while max(rates, default=0) < 30 and len(rates) < 12:  # others may be at work on this machine
         rates.append(await seen.page.evaluate(MOVED))
     assert max(rates) >= 30, rates
-
-
-# --------------------------------------------------------------------- tuning
-
-
-@pytest.mark.parametrize(
-    ("width", "language"), [(360, "zh"), (360, "en"), (412, "en"), (768, "en"), (1280, "zh")]
-)
-async def test_the_curve_can_be_read_in_every_width(visit, width, language):
-    seen = await visit(width, language=language, at="/tuning")
-    sizes, places = await seen.page.evaluate(
-        """() => {
-          const curve = document.getElementById("curve");
-          const scale = curve.getBoundingClientRect().width / curve.viewBox.baseVal.width;
-          const words = [...curve.querySelectorAll(".axis")];
-          return [words.map((each) => parseFloat(getComputedStyle(each).fontSize) * scale),
-                  words.map((each) => each.getBoundingClientRect().toJSON())];
-        }"""
-    )
-    assert min(sizes) >= 11
-    assert max(sizes) <= 18
-    for place in places:
-        assert place["left"] >= 0
-        assert place["right"] <= width
-    for one, other in itertools.combinations(places, 2):
-        apart = one["right"] <= other["left"] or other["right"] <= one["left"]
-        assert apart or one["bottom"] <= other["top"] + 4 or other["bottom"] <= one["top"] + 4
 
 
 # ----------------------------------------------------------------------- live

@@ -17,6 +17,14 @@ if TYPE_CHECKING:
     from playwright.async_api import Locator, Page
 
 ROLES = ("button", "link", "combobox", "slider", "heading", "option", "listbox", "searchbox")
+DONE = {
+    "press": "click", "check": "check", "focus": "focus", "fill": "fill", "choose": "select_option",
+}  # fmt: skip
+"""What is done to a target, as Playwright calls it."""
+CHECKS = {
+    "gone": "to_be_hidden", "focused": "to_be_focused", "has": "to_contain_text",
+    "lacks": "not_to_contain_text", "is": "to_have_text", "differs": "not_to_have_text",
+}  # fmt: skip
 WHOLE = ("js", "url", "no-url", "fits", "dark")
 """Checks of the page as a whole."""
 FIT = "document.documentElement.scrollWidth === innerWidth"
@@ -27,12 +35,13 @@ class BrowserVisit:
 
     ``open /path width=360 language=en`` begins, at a node of the graph with ``open node=…``;
     ``go``, ``reload``, ``back`` and ``log-in`` lead on. ``press``, ``check``, ``focus``,
-    ``fill … | text`` and ``choose … | value`` are done to a target, ``touch`` to a node of the
-    picture, ``key j Enter`` and ``type`` by the keyboard; ``walk Tab | words`` presses a key until
-    the words have the focus. ``ask user; group; persona; words`` is what somebody is reminded of.
-    ``hearsay`` makes a fact doubtful for
-    the time of the case, ``forget-cookies`` ends the login but for the language, ``pardon words``
-    lets what has gone wrong so far be, if it has them.
+    ``fill … | text`` and ``choose … | value`` are done to a target (``drag … | 8 8 88 48`` from
+    a place in it to another), ``touch`` to a node of the picture, ``key j Enter`` and ``type`` by
+    the keyboard; ``walk Tab | words`` presses a key until the words have the focus.
+    ``upload name | text`` sends a file, ``ask user; group; persona; words`` is what somebody is
+    reminded of. ``hearsay`` makes a fact doubtful for the time of the case, ``forget-cookies`` ends
+    the login but for the language, ``pardon words`` lets what has gone wrong so far be, if it has
+    them.
 
     A target is ``role:name``, ``label:…``, ``"words"`` or a CSS selector; of several it is the
     first. ``see`` and ``gone`` say whether it is there, ``has`` or ``lacks … | words``,
@@ -77,7 +86,8 @@ class BrowserVisit:
 
     async def _step(self, sign: str, text: str) -> None:
         text = self._filled(text)
-        target, _, value = text.partition(" | ")
+        target, *given = text.split(" | ", 1)
+        value = "".join(given)
         match sign:
             case "open":
                 await self._begin(text)
@@ -98,16 +108,19 @@ class BrowserVisit:
             case "hearsay":
                 doubt = Amendment("", hearsay=True)
                 self._doubted.append((await self._service.library.amend(text, doubt, OWNER)).id)
-            case "press":
-                await self._target(target).click()
-            case "check":
-                await self._target(target).check()
-            case "focus":
-                await self._target(target).focus()
-            case "fill":
-                await self._target(target).fill(value)
-            case "choose":
-                await self._target(target).select_option(value)
+            case _ if sign in DONE:
+                await getattr(self._target(target), DONE[sign])(*given)
+            case "upload":
+                name, content = target, value.replace("\\n", "\n").encode()
+                file = {"name": name, "mimeType": "application/octet-stream", "buffer": content}
+                await self._page.locator("#file").set_input_files(files=[file])  # type: ignore[list-item]
+            case "drag":
+                box = await self._target(target).bounding_box()
+                left, top, right, bottom = (float(each) for each in value.split())
+                await self._page.mouse.move(box["x"] + left, box["y"] + top)
+                await self._page.mouse.down()
+                await self._page.mouse.move(box["x"] + right, box["y"] + bottom, steps=4)
+                await self._page.mouse.up()
             case "touch":
                 await self.seen.touch(text)
             case "key":
@@ -158,24 +171,14 @@ class BrowserVisit:
         match sign:
             case "see":
                 await found.wait_for()
-            case "gone":
-                await expect(found).to_be_hidden()
             case "says":
                 await self.seen.says(target)
-            case "has":
-                await expect(found).to_contain_text(value)
-            case "lacks":
-                await expect(found).not_to_contain_text(value)
-            case "is":
-                await expect(found).to_have_text(value)
-            case "differs":
-                await expect(found).not_to_have_text(value)
+            case _ if sign in CHECKS:
+                await getattr(expect(found), CHECKS[sign])(*([value] if value else []))
             case "value":
                 await expect(found).to_have_value(re.compile(value))
             case "count":
                 await expect(self._page.locator(target)).to_have_count(int(value))
-            case "focused":
-                await expect(found).to_be_focused()
             case "attr":
                 name, _, wanted = value.partition(" ")
                 what: Any = re.compile(wanted[1:]) if wanted[:1] == "~" else wanted

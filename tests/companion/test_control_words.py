@@ -15,6 +15,7 @@ from graph_memory.companion.control_words import (
     neutral,
     read,
 )
+from tests.cases import rows
 
 ALL = frozenset(Word)
 LINES = st.lists(st.one_of(
@@ -62,28 +63,14 @@ def test_a_delay_is_bounded(delay: float, reason: str) -> None:
         assert MIN_DELAY <= said.intent.delay <= MAX_DELAY
 
 
-@pytest.mark.parametrize("rest", [
-    "", "{", "{}", '{"delay_seconds":180}', '{"delay_seconds":true,"reason":"想你"}',
-    '{"delay_seconds":"很久","reason":"想你"}', '{"delay_seconds":NaN,"reason":"想你"}',
-    '{"delay_seconds":180,"reason":["想你"]}', '{"delay_seconds":180,"reason":"想你"',
-    '{"delay_seconds":180,"reason":" \\n "}', '{"a":' * 400,
-])  # fmt: skip
+@pytest.mark.parametrize("rest", rows(__file__, "test_a_wish_that_cannot_be_read"))
 def test_a_wish_that_cannot_be_read_is_removed_and_nothing_follows(rest: str) -> None:
+    rest = rest.replace("deep", '{"a":' * 400)
     said = read(f"晚安。\n<PROACTIVE>{rest}", ALL)
     assert (said.text, said.words, said.intent) == ("晚安。", {Word.PROACTIVE}, None)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        '好好休息。\n<PROACTIVE>{"delay_seconds":180,"reason":"看看好点没有"}',
-        '好好休息。\n<PROACTIVE> {"delay_seconds":"180", "reason":"看看好点没有", "x":1}  ',
-        '<PROACTIVE>\n{"delay_seconds":180,\n"reason":"看看好点没有"}\n好好休息。',
-        '好好休息。\r\n<PROACTIVE>{"delay_seconds":180.0,"reason":"看看\\n好点没有"}\r\n',
-        '好好休息。\n<PROACTIVE>{"delay_seconds":180,"reason":"看看好点没有"}\n'
-        '<PROACTIVE>{"delay_seconds":9999,"reason":"第二个"}',
-    ],
-)
+@pytest.mark.parametrize("text", rows(__file__, "test_a_wish"))
 def test_a_wish(text: str) -> None:
     said = read(text, ALL)
     assert said.text == "好好休息。"

@@ -4,8 +4,6 @@ import asyncio
 from dataclasses import replace
 from typing import Any
 
-import pytest
-
 from graph_memory.companion import CoreFact, CoreKind
 from graph_memory.companion.core_facts import MOST, CoreFacts
 from graph_memory.library import OWNER, Amendment
@@ -13,7 +11,7 @@ from graph_memory.model import Fact
 from graph_memory.store import Draft, Rows
 
 from ..scripted import answer, said
-from ..world import CLUB, HOME, ZHANG, World, zhang
+from ..world import CLUB, ZHANG, World, zhang
 
 
 def core(*claims: dict[str, Any], **more: Any) -> dict[str, Any]:
@@ -26,22 +24,6 @@ def claim(text: str, type: str = "fact", evidence: str = "1", **more: Any) -> di
 
 async def kept(world: World) -> dict[int, CoreFact]:
     return {row.number: row for row in await world.rows(CoreFact)}
-
-
-@pytest.mark.parametrize("bad", [
-    claim("没有依据", evidence=""), claim("机器人说的", evidence="2"),
-    claim("张三来自苏州", evidence="1", about="U7"), claim("", evidence="1"),
-    {"text": ["乱"], "evidence": {"a": 1}}, "只是一句话", claim("不在这里", evidence="99"),
-])  # fmt: skip
-async def test_what_does_not_rest_on_the_users_own_words_is_left_out(world, bad):
-    await world.say(zhang, "你好呀，我来自苏州")
-    await world.answer(HOME, "你是世界冠军")
-    await world.learn(answer(core=[bad], core_used={"C1": 2}))
-    if isinstance(bad, dict) and bad.get("about") == "U7":
-        # An unknown label is no person: it is about who said it.
-        assert [row.user for row in await world.rows(CoreFact)] == [ZHANG]
-    else:
-        assert await world.rows(CoreFact) == []
 
 
 async def test_remember_acts_at_once_in_a_private_chat(world: World) -> None:

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from graph_memory.inspect.view_as import Standing, standings
 from graph_memory.model import Fact
+from tests.cases import rows
 from tests.makers import T0, entity, fact, private, user
 
 CHAT, ZHANG = private("1"), user("1")
@@ -29,24 +30,10 @@ def told(at: float, *facts: Fact) -> dict[str, Standing]:
     return {fact.statement: standing for fact, standing in found}
 
 
-@pytest.mark.parametrize(
-    ("at", "wanted"),
-    [
-        (T0 - 1, {}),
-        (T0, {"张三住在北京": "true", "张三集邮": "true"}),
-        (T0 + 10, {"张三住在北京": "true", "张三集邮": "true", "张三去云南旅行": "later"}),
-        (T0 + 20, {"张三住在北京": "true", "张三集邮": "true", "张三去云南旅行": "true"}),
-        (T0 + 30, {"张三住在北京": "true", "张三集邮": "true", "张三去云南旅行": "over"}),
-        # 上海 began to be true, but nobody knew.
-        (T0 + 60, {"张三住在北京": "true", "张三集邮": "archived", "张三去云南旅行": "over"}),
-        (T0 + 100, {
-            "张三住在北京": "replaced", "张三搬到了上海": "true", "张三集邮": "archived",
-            "张三去云南旅行": "over",
-        }),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("at", "wanted"), rows(__file__, "test_what_was_known_and_true"))
 def test_what_was_known_and_true(at: float, wanted: dict[str, str]) -> None:
-    assert told(at) == wanted
+    """From the 50th second on 上海 was true, but nobody knew before the 100th."""
+    assert told(T0 + at) == wanted
 
 
 def test_a_change_that_is_to_come_replaces_when_it_comes() -> None:

@@ -1,12 +1,16 @@
 """The first page, the graph, and what all pages have in common."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
 from graph_memory.model import Episode, Message
+from graph_memory.service import MemoryService
 from graph_memory.store import Draft
 from graph_memory.store.queries import FactFilter
 from tests.makers import claim_all
@@ -53,12 +57,28 @@ async def test_the_overview_begins_with_what_was_learned_and_recalled(owner, ser
     del service.problems["hook"]
 
 
-@pytest.mark.parametrize(("language", "name"), [("zh", "小林"), ("en", "Lin")])
-async def test_an_empty_memory_is_shown_with_a_sample(tmp_path, language, name):
+@asynccontextmanager
+async def visited(
+    directory: Path, **more: Any
+) -> AsyncIterator[tuple[MemoryService, httpx.AsyncClient]]:
+    """An empty memory, and a browser that has logged in to it."""
     async with (
-        opened(tmp_path, None) as memory,
-        entered(application(memory, language=language)) as browser,
+        opened(directory, None) as memory,
+        entered(application(memory, **more)) as browser,
     ):
+        yield memory, browser
+
+
+@pytest.mark.parametrize(
+    ("language", "name", "hint"),
+    [("zh", "小林", "和机器人聊几句"), ("en", "Lin", "Chat with the bot")],
+)
+async def test_an_empty_memory_says_what_to_do_and_is_shown_with_a_sample(
+    tmp_path, language, name, hint
+):
+    async with visited(tmp_path, language=language) as (memory, browser):
+        for path in ("/", "/memories", "/graph"):
+            assert hint in (await see(browser, path)).text
         page = await see(browser, "/")
         assert page.all("form", action="/sample")
         assert page.all("ol", **{"class": "steps"})
@@ -76,58 +96,44 @@ async def test_an_empty_memory_is_shown_with_a_sample(tmp_path, language, name):
 
 
 async def test_the_overview_counts_records_and_what_upkeep_let_go(tmp_path: Any) -> None:
-    async with opened(tmp_path, None) as memory:
+    async with visited(tmp_path) as (memory, browser):
         talk = Episode("ep:1", LIFE.id, 1.0, 2.0, 1, 2, 2, "聊了搬家", (ZHANG,))
         records = [replace(talk, id=f"ep:{level}", level=level) for level in ("day", "week")]
         draft = Draft("upkeep", "records", [LIFE, talk, *records])
         await memory.journal.commit(lambda _: draft)
         await memory.journal.set_note("thinned messages", "1234")
-        async with entered(application(memory)) as browser:
-            page = await see(browser, "/")
-            assert "对话片段 1 摘要 2" in page.text
-            assert "已删去的旧消息 1,234 条" in page.text
-            await see(browser, "/preferences", 303, language="en")
-            page = await see(browser, "/")
-            assert "Conversations 1 Summaries 2" in page.text
-            assert "Old messages deleted 1,234" in page.text
+        page = await see(browser, "/")
+        assert "对话片段 1 摘要 2" in page.text
+        assert "已删去的旧消息 1,234 条" in page.text
+        await see(browser, "/preferences", 303, language="en")
+        page = await see(browser, "/")
+        assert "Conversations 1 Summaries 2" in page.text
+        assert "Old messages deleted 1,234" in page.text
 
 
 async def test_what_failed_is_said_and_tried_again_at_a_press(tmp_path: Any) -> None:
-    async with opened(tmp_path, None) as memory:
+    async with visited(tmp_path) as (memory, browser):
         await memory.journal.append(Message(0, LIFE.id, ZHANG, "张三", "我搬家了", 1.0), LIFE)
         claimed = await memory.journal.claim(LIFE.id, claim_all)
         await memory.journal.fail(claimed[0].id, f"模型坏了 {XSS[0]}", None)  # as once kept
-        async with entered(application(memory)) as browser:
-            page = await see(browser, "/")
-            assert page.all("section", role="alert")
-            assert "失败的批次 1" in page.text
-            assert f"第 {claimed[0].id} 批，意外的错误，详情见日志" in page.text
-            assert "模型坏了" not in page.text
-            assert page.alive() == []
-            assert "已重新排队：1 批对话" in (await press(browser, "/retry")).text
-            assert "失败的批次 0" in (await see(browser, "/")).text
-            assert "已重新排队：0 批对话" in (await press(browser, "/retry")).text
+        page = await see(browser, "/")
+        assert page.all("section", role="alert")
+        assert "失败的批次 1" in page.text
+        assert f"第 {claimed[0].id} 批，意外的错误，详情见日志" in page.text
+        assert "模型坏了" not in page.text
+        assert page.alive() == []
+        assert "已重新排队：1 批对话" in (await press(browser, "/retry")).text
+        assert "失败的批次 0" in (await see(browser, "/")).text
+        assert "已重新排队：0 批对话" in (await press(browser, "/retry")).text
 
 
-async def test_an_empty_memory_says_what_to_do(tmp_path: Any) -> None:
-    async with (
-        opened(tmp_path, None) as memory,
-        entered(application(memory, language="en")) as browser,
-    ):
-        for path in ("/", "/memories", "/graph"):
-            assert "Chat with the bot" in (await see(browser, path)).text
-
-
-async def test_while_the_graph_is_away_the_rest_works(tmp_path: Any) -> None:
-    async with opened(tmp_path) as memory:
-        await memory.graph.close()
-        async with entered(application(memory)) as browser:
-            assert "图谱已关闭" in (await see(browser, "/graph", 503)).text
-            assert "图谱已关闭" in (await see(browser, "/graph", 503, node=ZHANG)).text
-            assert "图谱已关闭" in (await see(browser, "/")).text
-            assert "找到 7 条" in (await see(browser, "/memories", node=HONG)).text
-            among = await browser.get("/api/v1/graph/among", params={"node": ZHANG})
-            assert among.status_code == 503
+async def test_while_the_graph_is_away_the_rest_works(own, mine):
+    await own.graph.close()
+    assert "图谱已关闭" in (await see(mine, "/graph", 503)).text
+    assert "图谱已关闭" in (await see(mine, "/graph", 503, node=ZHANG)).text
+    assert "图谱已关闭" in (await see(mine, "/")).text
+    assert "找到 7 条" in (await see(mine, "/memories", node=HONG)).text
+    assert (await mine.get("/api/v1/graph/among", params={"node": ZHANG})).status_code == 503
 
 
 async def test_pages_have_one_title_one_main_and_labels(owner: httpx.AsyncClient) -> None:
