@@ -13,9 +13,8 @@ from webui.listing import STRENGTHS, FactListing
 
 from .browsing import LIFE, PRIVATE, press, see, send, statements, undo
 from .conftest import BULK, application, entered
-from .markup import Markup
 from .seed import fact_id
-from .story import HONG, LI, ZHANG
+from .story import LI, ZHANG
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 FACTS = 60 + BULK
@@ -111,33 +110,6 @@ async def test_many_at_once_become_important(owner, service):
     assert [(await service.library.fact(id)).line.fact for id in ids] == before
 
 
-async def test_many_at_once_take_another_relation_and_keep_their_past(owner, service):
-    coffee = fact_id(LIFE, "张三每天早上要喝一杯美式咖啡")  # archived already
-    ids = [MEDITATION, KEYBOARD, coffee]
-    before = [(await service.library.fact(id)).line.fact for id in ids]
-    page = Markup((await send(owner, "/memories/act", 200, action="relate", id=ids)).text)
-    assert "给 2 条记忆换一种关系？" in page.text
-    assert "1 条保持不变" in page.text
-    assert {tag["value"] for tag in page.all("option")} >= {"skilled_in", "likes"}
-    fields = {"action": "relate", "id": ids, "confirm": "yes"}
-    for none in ({}, {"relation": "no_such"}, {"relation": ""}):
-        assert "换一种关系" in (await send(owner, "/memories/act", 200, **fields, **none)).text
-    done = await press(owner, "/memories/act", **fields, relation="skilled_in")
-    assert "已改成另一种关系：2 条" in done.text
-    for old, id in zip(before, ids, strict=True):
-        found = await service.library.fact(id)
-        if id == coffee:
-            assert found.line.fact == old
-            continue
-        (new,) = found.replaced_by
-        assert new.fact.predicate == "skilled_in"
-        assert (new.fact.statement, new.fact.evidence) == (old.statement, old.evidence)
-    assert "改关系" in (await see(owner, "/changes")).text
-    await undo(owner, done)
-    assert [(await service.library.fact(id)).line.fact for id in ids] == before
-    assert not (await service.library.fact(KEYBOARD)).replaced_by
-
-
 async def test_chosen_memories_are_taken_out_with_the_words_they_rest_on(owner, service):
     done = await press(owner, "/memories/act", action="export", id=[MEDITATION, KEYBOARD])
     assert "已导出" in done.text
@@ -192,76 +164,6 @@ async def test_relations_of_the_owner_are_offered_and_shown(service):
         (graph,) = (await see(owner, "/graph")).all("div", id="graph")
         assert json.loads(graph["data-predicates"])["wields"] == "挥舞"
         await undo(owner, done)
-
-
-async def whom(owner: httpx.AsyncClient, given: dict[str, str]) -> dict[str, str]:
-    """Whom the form has chosen, as it asks before it keeps anything about an account."""
-    asked = Markup((await send(owner, "/memories/new", 422, **given)).text)
-    assert "请看清是谁" in asked.text
-    (chosen,) = [tag for tag in asked.all("input", name="about_node") if "checked" in tag]
-    return {"about_node": chosen["value"]}
-
-
-async def test_a_sentence_that_names_something_else_asks_what(owner, service):
-    path, old = f"/memories/{KEYBOARD}/edit", (await service.library.fact(KEYBOARD)).line
-    said, new = old.fact.statement, old.object.replace("机械", "静电容")
-    fields = {"statement": said.replace(old.object, new), "object": old.object}
-    asked = Markup((await send(owner, path, 422, **fields)).text)
-    assert "没有原来的对象了" in asked.text
-    assert [(tag["value"], "autofocus" in tag) for tag in asked.all("input", name="object")] == [
-        (new, True)
-    ]
-    (sure,) = asked.all("input", name="asked")
-    done = await press(owner, path, **fields | {"object": new, "asked": sure["value"]})
-    assert [tag.name for tag in await service.library.search(new)] == [new]
-    await undo(owner, done)
-    told = {"statement": f"{old.subject}什么都不缺", "object": "", "asked": "yes"}
-    done = await press(owner, path, **told)
-    assert await service.library.search("什么都不缺") == []
-    await undo(owner, done)
-
-
-async def test_a_memory_about_nothing_else_makes_no_thing_of_its_sentence(owner, service):
-    line = (await service.library.fact(KEYBOARD)).line
-    given = {"session": line.session.id, "about": "张三", "statement": "张三会弹琴"}
-    before = {each.node: each.facts for each in await service.library.search("张三")}
-    done = await press(owner, "/memories/new", **given, **await whom(owner, given))
-    assert "张三会弹琴" in done.text
-    assert await service.library.search("弹琴") == []
-    after = {each.node: each.facts for each in await service.library.search("张三")}
-    assert sum(after.values()) == sum(before.values()) + 1
-    node = next(tag["href"] for tag in done.all("a") if tag["href"].startswith("/node"))
-    assert "张三会弹琴" in (await see(owner, node)).text
-    await undo(owner, done)
-
-
-async def test_somebody_known_elsewhere_is_no_second_person(owner, service):
-    given = {"session": PRIVATE.id, "about": "小红", "statement": "小红会弹琴"}
-    before = {each.node: each.facts for each in await service.library.search("小红")}
-    asked = Markup((await send(owner, "/memories/new", 422, **given)).text)
-    assert "可能指不止一个" in asked.text
-    found = asked.text.partition(f"小红 别的聊天里的 · 聊天的人 {HONG} ")[2]
-    assert f" · {before[HONG]} 条事实" in found[:60]
-    assert [each["value"] for each in asked.all("input", name="about_node")] == [HONG, "new"]
-    assert asked.all("textarea")
-    assert {each.node: each.facts for each in await service.library.search("小红")} == before
-    # One who is not called so is not taken for it, whatever a form says.
-    await send(owner, "/memories/new", 422, **given, about_node=LI)
-    done = await press(owner, "/memories/new", **given, about_node=HONG)
-    after = {each.node: each.facts for each in await service.library.search("小红")}
-    assert after == before | {HONG: before[HONG] + 1}
-    # Now that chat knows them: they are chosen already, and listed first.
-    given["statement"] = "小红会唱歌"
-    more = await press(owner, "/memories/new", **given, **await whom(owner, given))
-    listed = await see(owner, "/memories/new", about="红", session=PRIVATE.id)
-    assert "小红 这个聊天里认识" in listed.text
-    await undo(owner, more)
-    given["session"] = LIFE.id
-    new = await press(owner, "/memories/new", **given, about_node="new")
-    assert len(await service.library.search("小红")) == len(before) + 1
-    await undo(owner, new)
-    await undo(owner, done)
-    assert {each.node: each.facts for each in await service.library.search("小红")} == before
 
 
 async def test_what_was_done_cannot_be_made_up(owner: httpx.AsyncClient) -> None:
