@@ -3,30 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections import OrderedDict
 
 import numpy as np
 
-from ..errors import ClosedError, EmbeddingError, Failure, StorageError
+from ..errors import ClosedError, EmbeddingError, Failure
 from ..inference.breaker import Breaker, RefusedError
 from ..inference.ports import Embedder, Vectors
 from ..supervisor import LogOnce
 from ..text import text_hash
-from .vectors import SLICE, Embed, VectorStore
-
-logger = logging.getLogger("graph_memory.embedding")
+from .vectors import Embed, VectorStore, kept_vectors, logger
 
 REMEMBERED = 256
 """Query vectors that are kept."""
 
 GIVE_UP = 30.0
 """Seconds after which a question that nobody waits for any more is dropped."""
-LOOK_UP = 256
-"""Vectors that are read from the store in one go, so that nobody else waits long."""
 ASKED = "?\n"
 """What the names of questions begin with in the store."""
-UNCACHED = "vectors are computed anew, their cache cannot be used"
 
 
 class CachedEmbedder:
@@ -92,7 +86,7 @@ class CachedEmbedder:
             EmbeddingError: The model failed.
             ClosedError: The embedder was closed.
         """
-        return await self._kept(texts, texts, self._inner.passages)
+        return await self._kept(texts, self._inner.passages)
 
     async def questions(self, texts: list[str]) -> Vectors:
         """Vectors of questions that nobody waits for, kept as passages are.
@@ -101,29 +95,14 @@ class CachedEmbedder:
             EmbeddingError: The model failed.
             ClosedError: The embedder was closed.
         """
-        return await self._kept(texts, [f"{ASKED}{text}" for text in texts], self._inner.questions)
+        return await self._kept(texts, self._inner.questions, ASKED)
 
-    async def _kept(self, texts: list[str], names: list[str], embed: Embed) -> Vectors:
-        """Vectors of texts, from the store under their names or computed and put there."""
+    async def _kept(self, texts: list[str], embed: Embed, prefix: str = "") -> Vectors:
+        self._look_open()
         if not texts:
             return np.zeros((0, self.width), np.float32)
-        hashes = [text_hash(name) for name in names]
-        wanted = dict(zip(hashes, texts, strict=True))
-        found = await self._look_up(list(wanted))
-        missing = [key for key in wanted if key not in found]
-        for start in range(0, len(missing), SLICE):
-            keys = missing[start : start + SLICE]
-            self._look_open()
-            rows = await embed([wanted[key] for key in keys])
-            computed = dict(zip(keys, rows, strict=True))
-            found.update(computed)
-            try:
-                await self._store.put_vectors(self.name, computed)
-            except StorageError as error:
-                self._log.report(UNCACHED, error)
-            else:
-                self._log.clear(UNCACHED)
-        return np.stack([found[key] for key in hashes])
+        given = (self._store, self._log, self.name, texts, embed, prefix, self.width)
+        return await kept_vectors(*given)
 
     async def close(self) -> None:
         """Stop what is under way and close the embedder."""
@@ -169,17 +148,3 @@ class CachedEmbedder:
     def _look_open(self) -> None:
         if self._closed:
             raise ClosedError(f"{self.name} was closed")
-
-    async def _look_up(self, hashes: list[bytes]) -> dict[bytes, Vectors]:
-        """What the store has of this model's width."""
-        found: dict[bytes, Vectors] = {}
-        try:
-            for start in range(0, len(hashes), LOOK_UP):
-                found |= await self._store.vectors(self.name, hashes[start : start + LOOK_UP])
-        except StorageError as error:
-            self._log.report(UNCACHED, error)
-        return {
-            key: row
-            for key, row in found.items()
-            if row.shape == (self.width,) and np.isfinite(row).all()
-        }

@@ -8,8 +8,8 @@ were (±.02 recall in ten) and brings unrelated texts near 0 in every language.
 
 from __future__ import annotations
 
-import contextlib
 import json
+import logging
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Protocol
@@ -19,7 +19,10 @@ from numpy.typing import ArrayLike
 
 from ..errors import EmbeddingError, StorageError
 from ..inference.ports import RawEmbedder, Vectors
+from ..supervisor import LogOnce
 from ..text import text_hash
+
+logger = logging.getLogger("graph_memory.embedding")
 
 SLICE = 8
 """Texts that are embedded in one go: what is lost by a kill, and how long others wait."""
@@ -30,6 +33,7 @@ twentieth of a second with the bundled model. Recall on MemDaily, where one in 7
 as with three times that.
 """
 
+UNCACHED = "vectors are computed anew, their cache cannot be used"
 _GAP = " … "
 
 
@@ -178,31 +182,64 @@ async def calibrate(raw: RawEmbedder, store: VectorStore | None = None) -> Calib
     Raises:
         EmbeddingError: The model failed, or gives all texts the same vector.
     """
-    statements = await _kept(store, f"{raw.name} told", STATEMENTS, raw.passages)
-    questions = await _kept(store, f"{raw.name} asked", MESSAGES, raw.questions)
+    log = LogOnce(logger)
+    told = _unit(raw.name, raw.passages)
+    statements = await kept_vectors(store, log, f"{raw.name} told", STATEMENTS, told)
+    asked = _unit(raw.name, raw.questions)
+    questions = await kept_vectors(store, log, f"{raw.name} asked", MESSAGES, asked)
     if questions.shape[1] != statements.shape[1]:
         raise EmbeddingError(f"{raw.name} gives questions and passages different widths")
     return CalibratedEmbedder(raw, questions, statements)
 
 
-async def _kept(store: VectorStore | None, name: str, texts: list[str], embed: Embed) -> Vectors:
-    """Vectors of the calibration texts, from the store if they are there."""
-    hashes = [text_hash(text) for text in texts]
-    with contextlib.suppress(StorageError):
-        found = await store.vectors(name, hashes) if store else {}
-        if len(found) == len(texts) and len({row.shape for row in found.values()}) == 1:
-            return np.stack([found[key] for key in hashes])
-    rows = await _in_slices(name, texts, embed)
-    with contextlib.suppress(StorageError):
-        if store:
-            await store.put_vectors(name, dict(zip(hashes, rows, strict=True)))
-    return rows
+def _unit(name: str, embed: Embed) -> Embed:
+    """``embed`` with its vectors looked at: of length 1, and of one width each time."""
+    width = 0
+
+    async def unit(texts: list[str]) -> Vectors:
+        nonlocal width
+        rows = unit_rows(await embed(texts), name, len(texts), width)
+        width = rows.shape[1]
+        return rows
+
+    return unit
 
 
-async def _in_slices(name: str, texts: list[str], embed: Embed) -> Vectors:
-    rows: list[Vectors] = []
-    for start in range(0, len(texts), SLICE):
-        some = texts[start : start + SLICE]
-        width = rows[0].shape[1] if rows else 0
-        rows.append(unit_rows(await embed(some), name, len(some), width))
-    return np.concatenate(rows)
+async def kept_vectors(
+    store: VectorStore | None,
+    log: LogOnce,
+    name: str,
+    texts: list[str],
+    embed: Embed,
+    prefix: str = "",
+    width: int = 0,
+) -> Vectors:
+    """Vectors of texts, from a store or computed and put there slice by slice.
+
+    Args:
+        store: One that fails is done without, which is logged.
+        name: Of the model, in the store.
+        prefix: What the texts begin with there.
+        width: Of each vector; 0 takes any.
+    """
+    hashes = [text_hash(prefix + text) for text in texts]
+    wanted, found = dict(zip(hashes, texts, strict=True)), dict[bytes, Vectors]()
+    try:
+        kept = await store.vectors(name, list(wanted)) if store else {}
+        fits = [(key, row) for key, row in kept.items() if len(row) == (width or len(row))]
+        found = {key: row for key, row in fits if np.isfinite(row).all()}
+    except StorageError as error:
+        log.report(UNCACHED, error)
+    missing = [key for key in wanted if key not in found]
+    for start in range(0, len(missing), SLICE):
+        keys = missing[start : start + SLICE]
+        rows = await embed([wanted[key] for key in keys])
+        found |= (computed := dict(zip(keys, rows, strict=True)))
+        try:
+            if store:
+                await store.put_vectors(name, computed)
+        except StorageError as error:
+            log.report(UNCACHED, error)
+        else:
+            log.clear(UNCACHED)
+    return np.stack([found[key] for key in hashes])

@@ -161,7 +161,7 @@ async def test_slices_are_small_and_repeated_texts_are_one(cached: CachedEmbedde
     assert sum(map(len, model.slices)) == 20
 
 
-async def test_more_texts_than_one_look_up(cached: CachedEmbedder, model: Counting):
+async def test_many_texts_in_any_order(cached: CachedEmbedder, model: Counting):
     texts = [f"事{n}" for n in range(600)]
     rows = await cached.passages(texts)
     model.slices.clear()
