@@ -4,7 +4,8 @@ A case begins with ``# name`` and goes on with
 
 - who says what: ``M …``, ``Z(三哥) …`` under another name, ``^2 …`` quoting the second message,
   ``->RB …`` mentioning people; ``~ 3`` lets three hours pass, ``@ private zhang ruo`` goes on in
-  another chat, ``! forget 1`` (``merge``, ``split``, ``link``, ``forget-me``) is what others do;
+  another chat, ``! forget 1`` (``merge``, ``split``, ``link``, ``forget-me``) is what others do,
+  ``! correct|Z|…`` (``unsay``, ``undo``) what Zhang does, with ``!-`` in vain;
 - ``> `` and a line of the model's answer: ``{M}`` is a label, ``{some statement}`` the number of
   a known fact;
 - ``= `` and what is there then, see :meth:`Story.check`;
@@ -13,15 +14,20 @@ A case begins with ``# name`` and goes on with
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+import pytest
+
 from graph_memory.companion.core_facts import CoreFact, CoreFactExtension
 from graph_memory.deletion import forget_me
+from graph_memory.errors import NotFoundError
 from graph_memory.inference.ports import Answer
 from graph_memory.learning.parse import parse
 from graph_memory.learning.prompt import compose
 from graph_memory.learning.resolver import resolve
+from graph_memory.library import Library
 from graph_memory.library.identity_edits import IdentityEdits
 from graph_memory.model import (
     BOT,
@@ -34,6 +40,8 @@ from graph_memory.model import (
     Message,
     Name,
     Quote,
+    Turn,
+    asker_of,
     is_entity,
     stable_id,
 )
@@ -41,7 +49,7 @@ from graph_memory.store import Draft, Journal
 from graph_memory.text import normalise
 
 from ..cases import words
-from ..makers import CHINA, entity, group, private, scan, user
+from ..makers import CHINA, context, entity, group, private, scan, undo_last, user
 from .chat import Chat
 
 PEOPLE = {
@@ -82,8 +90,13 @@ class Story:
                     self.chat.at += 3_600 * float(text or 2)
                 case "@":
                     await self._enter(text)
+                case "!" if "|" in text:
+                    await self._edit(*text.split("|"))
                 case "!":
                     await self._act(*text.split())
+                case "!-":
+                    with pytest.raises(NotFoundError):
+                        await self._edit(*text.split("|"))
                 case "=":
                     await self.check(*text.partition(" ")[::2])
                 case _:
@@ -112,6 +125,29 @@ class Story:
                 await getattr(edits, what)(self._node(first), "owner")
             case _:
                 await getattr(edits, what)(self._node(first), self._node(second), "owner")
+
+    @property
+    def _library(self) -> Library:
+        attendance = self.chat.context.attendance
+        return Library(context(self.journal, attendance=attendance, now=lambda: self.chat.at))
+
+    async def _edit(
+        self, what: str, who: str, ref: str = "", text: str = "", of: str = "0"
+    ) -> None:
+        """Somebody corrects a fact, by a message if there is one, unsays a message, or undoes."""
+        caller = Turn(self.chat.session, self._node(who), PEOPLE[who][1])
+        match what:
+            case "correct":
+                said = Message(int(of), caller.session.id, caller.user, "", text, 0.0)
+                old = (await self.chat.facts())[ref]
+                turn = replace(caller, message=said if said.id else None)
+                await self._library.correct(old.id, text, turn)
+            case "unsay":
+                await self._library.unsay(int(ref), caller.asker, caller.user)
+            case "undo":
+                await undo_last(self._library, caller.user)
+            case _:
+                raise AssertionError(f"what is {what}?")
 
     async def hear(self, who: str, text: str) -> None:
         """Somebody says something."""
@@ -242,6 +278,13 @@ class Story:
             case "summary":
                 episodes = await self.chat.rows(Episode)
                 assert [f"{each.summary} {each.messages}" for each in episodes] == [text]
+            case "muted":
+                muted = {row.message for row in await self.chat.rows(Forgotten)}
+                assert muted == {int(number) for number in text.split() if number != "-"}
+            case "mine":
+                who, *wanted = text.split()
+                mine = await self._library.mine(asker_of(self.chat.session, self._node(who)))
+                assert [line.fact.statement for line in mine] == wanted
             case "messages":
                 kept = await self.journal.newest_messages(99)
                 assert [message.text for message in kept] == words(text)

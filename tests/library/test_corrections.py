@@ -2,19 +2,18 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from graph_memory.errors import ConflictError, NotFoundError
 from graph_memory.library import Library
 from graph_memory.model import (
-    Asker,
     Change,
     Episode,
     Fact,
     Forgotten,
     Message,
-    Name,
     Session,
     Turn,
     asker_of,
@@ -23,6 +22,8 @@ from graph_memory.privacy.scope import Attendance
 from graph_memory.retention import DAY
 from graph_memory.store import Journal, Rows
 
+from ..cases import cases
+from ..learning.story import Story
 from ..makers import (
     T0,
     Clock,
@@ -35,13 +36,13 @@ from ..makers import (
     private,
     put,
     scan,
-    undo_last,
     user,
 )
 
 ZHANG, LI = user("zhang"), user("li")
 HOME, ROOM = private("zhang"), group("1")
 NOW = T0 + 10 * DAY
+CASES = cases(Path(__file__).with_name("corrections.txt"))
 SPICY, BEIJING = entity("辣"), entity("北京")
 
 
@@ -92,6 +93,11 @@ async def world(journal: Journal) -> Fact:
     return old
 
 
+@pytest.mark.parametrize("name", CASES)
+async def test_what_becomes_of_it(journal: Journal, name: str) -> None:
+    await Story(journal).play(CASES[name])
+
+
 async def test_what_a_correction_is(journal: Journal, library: Library) -> None:
     old = await world(journal)
     change = await library.correct(*correction(old, "我现在不吃辣了", ref="77@1"))
@@ -111,44 +117,6 @@ async def test_what_a_correction_is(journal: Journal, library: Library) -> None:
     # And the old words do not come back.
     assert await muted_in(journal) == {1, *new.evidence}
     assert [row.summary for row in await scan(journal, Episode)] == [""]
-
-
-async def test_undo_brings_everything_back(journal: Journal, library: Library) -> None:
-    old = await world(journal)
-    before = [await scan(journal, cls) for cls in (Fact, Episode, Name)]
-    await library.correct(*correction(old, "我对海鲜感兴趣，别的都行"))
-    (said,) = [m for m in await journal.newest_messages(9) if "海鲜" in m.text]
-    await undo_last(library, ZHANG)
-    assert [await scan(journal, cls) for cls in (Fact, Episode, Name)] == before
-    assert await muted_in(journal) == {said.id}, "the command's words were never chat"
-    with pytest.raises(NotFoundError):
-        await undo_last(library, ZHANG)
-
-
-async def test_what_is_not_named_any_more_is_not_the_object(journal, library):
-    """Or moving back to Beijing would be taken for the same as living in Shanghai."""
-    old = fact(HOME, ZHANG, BEIJING, "张三住在北京", predicate="lives_in")
-    await put(journal, HOME, old, name(HOME, BEIJING, "北京"))
-    new = await newest(journal, await library.correct(*correction(old, "张三住在上海")))
-    assert new.object == ZHANG  # no thing is made of a sentence
-    assert new.statement == "张三住在上海", "who is meant is said already"
-    assert await journal.read(lambda them: them.find(Name, b="张三住在上海")) == []
-
-
-async def test_rows_of_other_chats_that_say_the_same_are_replaced_too(journal, library, attendance):
-    """For who corrects; the group goes on seeing its own, and its messages."""
-    old = await world(journal)
-    said = await journal.append(message(ROOM, ZHANG, "我爱吃辣", T0), ROOM)
-    (presence,) = await journal.presences()
-    attendance.add(presence)
-    there = fact(ROOM, ZHANG, SPICY, "张三爱吃辣", evidence=(said.id,))
-    await put(journal, there)
-    new = await newest(journal, await library.correct(*correction(old, "我不吃辣")))
-    assert set(new.supersedes) == {old.id, there.id}
-    in_private = await library.mine(asker_of(HOME, ZHANG))
-    assert [line.fact.id for line in in_private] == [new.id]
-    assert [line.fact for line in await library.mine(asker_of(ROOM, ZHANG))] == [there]
-    assert said.id not in await muted_in(journal)
 
 
 async def test_the_past_is_corrected_as_the_past(journal: Journal, library: Library) -> None:
@@ -185,30 +153,6 @@ async def test_nobody_corrects_what_is_not_theirs_or_what_they_cannot_see(
     assert "辣" not in str(hidden.value)
 
 
-async def test_others_word_about_others_may_be_corrected_by_either(journal, library):
-    rumour = fact(ROOM, ZHANG, SPICY, "张三爱吃辣", speaker=LI)
-    await put(journal, ROOM, rumour, name(ROOM, SPICY, "辣"))
-    by_zhang = await newest(journal, await library.correct(*correction(rumour, "我怕辣", ROOM)))
-    assert (by_zhang.statement, by_zhang.speaker) == ("张三：我怕辣", ZHANG)
-    await undo_last(library, ZHANG)
-    by_li = await newest(
-        journal, await library.correct(*correction(rumour, "是王五爱吃辣", ROOM, LI))
-    )
-    assert (by_li.statement, by_li.speaker) == ("是王五爱吃辣", LI)
-
-
-async def test_evidence_that_is_in_the_journal(journal: Journal, library: Library) -> None:
-    old = await world(journal)
-    said = await journal.append(message(HOME, ZHANG, "不对，我怕辣", T0 + 60), HOME)
-    new = await newest(
-        journal, await library.correct(*correction(old, "张三怕辣", message=said.id))
-    )
-    assert (new.evidence, new.said_at, new.statement) == ((said.id,), T0 + 60, "张三怕辣")
-    assert await muted_in(journal) == {1}, "what was said in the chat stays what was said"
-    with pytest.raises(NotFoundError):
-        await library.correct(*correction(new, "还是爱吃辣", message=99))
-
-
 async def test_taking_the_command_back_takes_the_correction_back(journal, library):
     old = await world(journal)
     change = await library.correct(*correction(old, "我不吃辣", ref="77@1"))
@@ -218,36 +162,6 @@ async def test_taking_the_command_back_takes_the_correction_back(journal, librar
     assert await journal.messages(new.evidence) == []
     with pytest.raises(ConflictError):
         await library.undo(change.id, ZHANG)
-
-
-async def test_own_words_alone_are_unsaid(journal: Journal, library: Library) -> None:
-    mine = await journal.append(message(HOME, ZHANG, "钥匙在花盆下"), HOME)
-    theirs = await journal.append(message(ROOM, LI, "我迟到了"), ROOM)
-    me = asker_of(HOME, ZHANG)
-    await library.unsay(mine.id, me, ZHANG)
-    assert await muted_in(journal) == {mine.id}
-
-    async def refused(message: Message, asker: Asker) -> None:
-        with pytest.raises(NotFoundError):
-            await library.unsay(message.id, asker, ZHANG)
-
-    await refused(theirs, asker_of(ROOM, ZHANG))
-    await refused(replace(mine, id=99), me)
-    await refused(mine, asker_of(ROOM, ZHANG))
-    await refused(mine, me)
-
-
-async def test_what_rests_on_unsaid_words_alone_goes_with_them(journal, library):
-    said = [await journal.append(message(HOME, ZHANG, f"我吃素{n}"), HOME) for n in "12"]
-    first, second = (each.id for each in said)
-    alone = fact(HOME, ZHANG, SPICY, "张三吃素", evidence=(first,))
-    twice = fact(HOME, ZHANG, SPICY, "张三不吃肉", evidence=(first, second))
-    await put(journal, alone, twice)
-    change = await library.unsay(first, asker_of(HOME, ZHANG), ZHANG)
-    assert [f.id for f in await scan(journal, Fact)] == [twice.id]
-    assert await muted_in(journal) == {first}
-    await library.undo(change.id, ZHANG)
-    assert {f.id for f in await scan(journal, Fact)} == {alone.id, twice.id}
 
 
 async def test_only_summaries_that_tell_of_it_are_looked_at(journal, library):
