@@ -17,16 +17,15 @@ from graph_memory.model import (
     Entity,
     Fact,
     Mention,
-    Status,
     is_entity,
     stable_id,
 )
 from graph_memory.privacy.scope import Policy, Sharing
 from graph_memory.retention import DAY
-from graph_memory.store import Draft, Journal
+from graph_memory.store import Journal
 from tests.transfer.support import opened
 
-from ..makers import T0, group, private, undo
+from ..makers import group, private, undo
 from ..scripted import answer, said, thing
 from .chat import Chat, written
 
@@ -95,17 +94,6 @@ async def test_the_model_may_say_by_number_that_a_fact_was_restated_or_used(chat
     assert before["张三喜欢茶"].last_used < after["张三喜欢茶"].last_used
     assert after["张三喜欢茶"].last_used < after["张三喜欢猫"].last_used
     assert len(after) == 2
-
-
-async def test_what_was_archived_comes_back_when_it_is_said_again(chat: Chat):
-    await chat.told("我喜欢猫", said("U1", "likes", "猫", "张三喜欢猫", 1))
-    faded = replace(
-        (await chat.facts())["张三喜欢猫"], status=Status.ARCHIVED.value, archived_at=T0
-    )
-    await chat.journal.commit(lambda _: Draft("upkeep", "archive", [faded]))
-    await chat.told("我喜欢猫", said("U1", "likes", "猫", "张三喜欢猫", 1))
-    (fact,) = await chat.rows(Fact)
-    assert (fact.status, fact.archived_at) == (Status.ACTIVE, None)
 
 
 async def test_another_persona_knows_the_person_but_not_the_things(journal: Journal, chat: Chat):

@@ -24,7 +24,6 @@ from ..makers import (
     name,
     private,
     put,
-    undo_last,
     user,
 )
 
@@ -73,32 +72,6 @@ async def test_superseded_facts_are_not_mine_any_more(journal: Journal, library:
     assert detail.line.superseded
     assert [line.fact for line in detail.replaced_by] == [new]
     assert [line.fact for line in (await library.fact(new.id)).replaces] == [old]
-
-
-async def test_forgetting_takes_messages_and_summary_along_and_can_be_undone(journal, library):
-    for text in ("我喜欢猫", "我还喜欢狗", "今天好热"):
-        await journal.append(message(HOME, ZHANG, text), HOME)
-    cat = fact(HOME, ZHANG, entity("猫"), "张三喜欢猫", evidence=(1, 2))
-    dog = fact(HOME, ZHANG, entity("狗"), "张三喜欢狗", evidence=(2,))
-    told = Episode("ep:1", HOME.id, T0, T0, 1, 2, 2, summary="张三聊猫和狗")
-    other = Episode("ep:2", HOME.id, T0, T0, 3, 3, 1, summary="张三嫌热")
-    await put(journal, cat, dog, told, other)
-    await library.forget(cat.id, asker_of(HOME, ZHANG), ZHANG)
-
-    async def standing() -> tuple[list[int], list[str], list[str]]:
-        return await journal.read(
-            lambda rows: (
-                sorted(row.message for row in rows.find(Forgotten)),
-                [episode.summary for episode in rows.find(Episode)],
-                sorted(f.statement for f in rows.find(Fact)),
-            )
-        )
-
-    assert await standing() == ([1, 2], ["", "张三嫌热"], ["张三喜欢狗"])
-    await undo_last(library, ZHANG)
-    assert await standing() == ([], ["张三聊猫和狗", "张三嫌热"], ["张三喜欢狗", "张三喜欢猫"])
-    with pytest.raises(NotFoundError):
-        await undo_last(library, ZHANG)
 
 
 async def test_nobody_forgets_what_is_not_theirs_or_what_they_cannot_see(journal, library):
