@@ -22,15 +22,18 @@ from graph_memory.references import Reference
 from graph_memory.retention import DAY
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
-from graph_memory.store import Draft, copies
+from graph_memory.store import Draft, Journal, copies
 from graph_memory.store.schema import MIGRATIONS, migrations_of
 from tests.views import assert_views_follow
 
+from ..cases import cases
 from ..learning.chat import Chat
+from ..learning.story import Story
 from ..makers import CLUB, T0, Clock, all_changes, broken_off, holding, last_change, user
 from ..scripted import answer, said, thing
 
 T = TypeVar("T")
+CASES = cases(Path(__file__).with_name("retractions.txt"))
 PLANTED = "蓝鲸纸条"
 """In everything that rests on what was taken back, and nowhere else."""
 
@@ -82,16 +85,9 @@ async def learned(chat: Chat, before: int = 0) -> Message:
     return secret
 
 
-async def test_nothing_is_left_of_it(memory: MemoryService, chat: Chat):
-    await learned(chat)
-    assert left(memory)
-    assert await memory.library.retract(CLUB.circle, "1")
-    assert left(memory) == []
-    assert list(await chat.facts()) == ["李四喜欢爬山"]
-    assert {row.text for row in await chat.rows(Name)} == {"张三", "李四", "爬山"}
-    assert len(await chat.rows(Mention)) == 1
-    (episode,) = await chat.rows(Episode)
-    assert (episode.summary, episode.messages) == ("李四: 我喜欢爬山", 1)
+@pytest.mark.parametrize("name", CASES)
+async def test_no_word_is_left_of_it(journal: Journal, name: str):
+    await Story(journal).play(CASES[name])
 
 
 async def test_no_vector_is_left_of_it(memory: MemoryService, chat: Chat):
@@ -104,21 +100,6 @@ async def test_no_vector_is_left_of_it(memory: MemoryService, chat: Chat):
     await memory.journal.put_vectors("模型", dict.fromkeys(hashes, np.ones(4, np.float32)))
     assert await memory.library.retract(CLUB.circle, "1")
     assert [*await memory.journal.vectors("模型", hashes)] == hashes[3:]
-
-
-async def test_states_of_the_past_go_too(memory: MemoryService, chat: Chat):
-    """Strengthened, archived, ended by another message, and dropped: all is in the log."""
-    await learned(chat)
-    fact = (await chat.facts())[f"张三的{PLANTED}是七号仓库"]
-    archived = replace(fact, status="archived", archived_at=T0)
-    await memory.journal.commit(lambda _: Draft("upkeep", "archive", [archived]))
-    await memory.journal.commit(lambda _: Draft("owner", "restore", [fact]))
-    await chat.say("zhang", "蓝鲸换掉了", "张三", ref="3@7")
-    await chat.show()
-    await chat.learn(answer(ended=[chat.number(fact.statement)]))
-    assert len([f for f in await chat.rows(Fact) if PLANTED in f.statement]) == 2
-    assert await memory.library.retract(CLUB.circle, "1")
-    assert left(memory) == []
 
 
 async def test_several_at_once_are_looked_up_once_and_leave_nothing(memory, chat, monkeypatch):
@@ -139,14 +120,6 @@ async def test_several_at_once_are_looked_up_once_and_leave_nothing(memory, chat
     for cls in (Fact, Mention, Episode):
         assert await chat.rows(cls) == []
     assert await memory.journal.newest_messages(9) == []
-
-
-async def test_what_was_dropped_before_is_blanked_in_the_log(memory: MemoryService, chat: Chat):
-    await learned(chat)
-    fact = (await chat.facts())[f"张三的{PLANTED}是七号仓库"]
-    await memory.journal.commit(lambda _: Draft("upkeep", "delete", drop=[("fact", fact.id)]))
-    assert await memory.library.retract(CLUB.circle, "1")
-    assert left(memory) == []
 
 
 @pytest.mark.parametrize("steps", range(1, 4))

@@ -49,7 +49,7 @@ from graph_memory.store import Draft, Journal
 from graph_memory.text import normalise
 
 from ..cases import words
-from ..makers import CHINA, context, entity, group, private, scan, undo_last, user
+from ..makers import CHINA, context, entity, group, holding, private, put, scan, undo_last, user
 from .chat import Chat
 
 PEOPLE = {
@@ -146,8 +146,12 @@ class Story:
                 await self._library.unsay(int(ref), caller.asker, caller.user)
             case "forget":
                 await self._library.forget(facts[ref].id, caller.asker, caller.user)
-            case "archive":
-                await self._library.act("archive", [facts[ref].id], "owner")
+            case "archive" | "restore":
+                await self._library.act(what, [facts[ref].id], "owner")
+            case "drop":
+                await put(self.journal, drop=[facts[ref]])
+            case "retract":
+                assert await self._library.retract(caller.session.circle, ref)
             case "undo":
                 await undo_last(self._library, caller.user)
             case _:
@@ -283,6 +287,8 @@ class Story:
                 episodes = await self.chat.rows(Episode)
                 told = [f"{each.summary} {each.messages}".strip() for each in episodes]
                 assert sorted(told) == sorted(words(text))
+            case "files":
+                assert holding(self.journal.path.parent, text, "journal*") == []
             case "muted":
                 muted = {row.message for row in await self.chat.rows(Forgotten)}
                 assert muted == {int(number) for number in text.split() if number != "-"}
