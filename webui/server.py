@@ -54,11 +54,6 @@ class LateApp:
         self._app: Any = None
         self._making = asyncio.Lock()
 
-    @property
-    def state(self) -> Any:
-        """What the application keeps; ``None`` before there is one."""
-        return getattr(self._app, "state", None)
-
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async with self._making:
             if self._app is None:
@@ -201,8 +196,6 @@ class WebServer:
         if server is None or task is None:
             return
         server.should_exit = True
-        if live := getattr(getattr(self._app, "state", None), "live", None):
-            live.close()
         server.stopping.set()
         done, _ = await asyncio.wait({task}, timeout=GRACE - 1)
         if not done:

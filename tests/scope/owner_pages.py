@@ -45,7 +45,7 @@ class OwnerPages:
         as_them = urlencode({"user": ask.user, "persona": ask.chat.persona, "q": ask.text} | where)
         lists = [
             "/memories", "/memories?sort=said", "/records", "/people", f"/people?q={WHO[0]}",
-            "/changes", "/why", "/api/v1/events", f"/viewas?{as_them}",
+            "/changes", "/why", "/api/v1/events/now", f"/viewas?{as_them}",
             f"/data/import?{urlencode({'name': 'chat.jsonl'})}", "/graph", "/api/v1/graph",
         ]  # fmt: skip
         given: Given = {"/memory import": await self._previewed()}

@@ -86,12 +86,10 @@ async def mine(own: MemoryService) -> AsyncIterator[httpx.AsyncClient]:
 
 
 def application(memory: MemoryService, key: str = KEY, **more: Any) -> FastAPI:
-    """The application of a memory that a key opens; its streams end at once."""
+    """The application of a memory that a key opens."""
     access = Access.open(memory.directory, key)
     given = more.pop("tune", None), more.pop("reopen", None)
-    app = create_app(memory, access, Settings(**{"webui_public_url": BASE} | more), *given)
-    app.state.live.lifetime = 0.0
-    return app
+    return create_app(memory, access, Settings(**{"webui_public_url": BASE} | more), *given)
 
 
 def client(app: FastAPI, address: str = "203.0.113.5") -> httpx.AsyncClient:

@@ -57,7 +57,6 @@ async def test_pages_are_made_when_they_are_first_asked_for(monkeypatch) -> None
     server = WebServer(app)
     await server.start(0)
     assert made == []
-    assert app.state is None
     assert await asyncio.gather(*(fetch(server.port) for _ in range(3))) == ["ok"] * 3
     assert made == [("memory", "access")]
     await server.stop()

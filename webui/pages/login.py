@@ -66,7 +66,6 @@ async def leave(request: Request) -> Response:
     keyring: Keyring = request.app.state.keyring
     if request.state.login:
         await keyring.revoke(request.state.login)
-        request.app.state.live.wake()
     response = RedirectResponse("/login", status_code=303)
     response.delete_cookie(keyring.cookie)
     return response

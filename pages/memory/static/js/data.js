@@ -1,7 +1,7 @@
 // A file that is sent in: the page shows how far it is. A memory that is opened anew: the page
 // goes on as soon as it is there.
 
-import { events, go, isFramed, pass } from "./place.js";
+import { EVERY, go, isFramed, look, pass } from "./place.js";
 
 const sending = document.querySelector("[data-send]");
 
@@ -55,15 +55,11 @@ if (sending) {
   addEventListener("pageshow", () => sending.reset());
 }
 
-// Events say which run of the server they come from.
-function goOn(link) {
-  const source = events();
-  source.addEventListener("message", ({ data }) => {
-    if (JSON.parse(data).run !== JSON.parse(document.body.dataset.counts).run) go(link.getAttribute("href"), "replace");
-  });
-  source.addEventListener("error", () => {
-    if (source.readyState === 2) setTimeout(goOn, 1000, link);
-  });
+// What has happened says in which run of the server.
+async function goOn(link) {
+  const { status, text } = await look().catch(() => ({ status: 0 }));
+  if (status === 200 && JSON.parse(text).run !== JSON.parse(document.body.dataset.counts).run) go(link.getAttribute("href"), "replace");
+  else setTimeout(goOn, EVERY, link);
 }
 
 const anew = document.querySelector("[data-anew]");

@@ -3,8 +3,8 @@
 
 const bridge = window.AstrBotPluginView ?? window.AstrBotPluginPage;
 const NOWHERE = "http://memory.invalid";
-const EVERY = 1500; // milliseconds between two looks for something new
 
+export const EVERY = 1500; // milliseconds between two looks for something new
 export const isFramed = Boolean(bridge);
 // What is kept for a tab; a frame may keep nothing.
 export const tab = isFramed ? null : sessionStorage;
@@ -57,27 +57,5 @@ export const pass = {
   out: (name) => bridge.download(`exports/${encodeURIComponent(name)}`, {}, name),
 };
 
-// Looks again and again: AstrBot's bridge has no stream that lasts.
-class Looks extends EventTarget {
-  readyState = 1;
-  #timer = setInterval(() => this.#look(), EVERY);
-
-  async #look() {
-    try {
-      const { status, text } = await ask("/api/v1/events/now");
-      if (status !== 200) throw new Error(`it answered ${status}`);
-      this.dispatchEvent(new MessageEvent("message", { data: text }));
-    } catch {
-      this.dispatchEvent(new Event("error"));
-    }
-  }
-
-  close() {
-    clearInterval(this.#timer);
-  }
-}
-
-// Tells what happens to the memory.
-export function events() {
-  return isFramed ? new Looks() : new EventSource("/api/v1/events");
-}
+// What has happened to the memory up to now: {status, text}.
+export const look = () => ask("/api/v1/events/now");
