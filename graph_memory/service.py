@@ -67,7 +67,7 @@ class MemoryService:
         self.instances = Instances(context.journal, context.now)
         self.library = Library(context)
         self.conversations = Conversations(context)
-        self.recall = Recaller(context, model)
+        self.recall = Recaller(context)
         self.companion = Companion(context, self.recall)
         self.learning = Learning(
             context, model, likeness=self.recall.likeness, extend=self.companion.teach
@@ -253,7 +253,7 @@ class MemoryService:
         with contextlib.suppress(JournalError):
             await self.journal.probe()  # so that freed space shows at once
         views = (self.recall.problem, self.graph.problem, self.backups.problem)
-        breakers = {"learning": self.learning.breaker, "rewriting": self.recall.breaker}
+        breakers = {"learning": self.learning.breaker}
         if self.recall.reranker:
             breakers["reranking"] = self.recall.rerank_breaker
         if self._embedder:

@@ -86,7 +86,6 @@ class Settings:
     retrieval_top_k: int = _number(8, 1, 50)
     injection_token_budget: int = _number(600, 100, 8_000)
     recall_deadline: int = _number(800, 50, 10_000)
-    enable_query_rewriting: bool = False
     enable_function_calling: bool = True
     companion: tuple[str, ...] = _choice(("records",), *PARTS)
     quiet_hours: str = "23:00-08:00"

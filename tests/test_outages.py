@@ -3,7 +3,6 @@
 import asyncio
 import logging
 import re
-from pathlib import Path
 
 from graph_memory.commands.memory_commands import Commands
 from graph_memory.inference.breaker import BreakerState
@@ -52,21 +51,6 @@ async def test_an_embedder_that_hangs_delays_three_messages_and_no_more(tmp_path
         assert (breaker.state, breaker.failures) == (BreakerState.OPEN, 3)
         status = await Commands(service).status(admin)
         assert "⏸ 向量模型连续失败 3 次，暂停使用，30 秒后再试：模型没有及时回答" in status
-
-
-async def test_a_model_too_slow_to_rewrite_is_not_waited_for(tmp_path: Path):
-    model = ScriptedModel(gate=asyncio.Event())
-    settings = Settings(recall_deadline=200, enable_query_rewriting=True)
-    async with opened(tmp_path, settings, model=model) as service:
-        await service.learning.hear(Turn(HOME, ZHANG, "张三", "我家的猫叫豆包"))
-        await service.settle()
-        for _ in range(10):
-            found = await service.recall.remind(asker_of(HOME, ZHANG), "猫叫什么名字？")
-            assert "豆包" in found.block
-        assert len(model.calls) == 3
-        health = await service.health()
-        assert health.breakers["rewriting"].state is BreakerState.OPEN
-        assert health.breakers["learning"].state is BreakerState.CLOSED, "which has more time"
 
 
 async def test_a_model_that_is_down_is_told_once_and_shown(tmp_path, caplog):

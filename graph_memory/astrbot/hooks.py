@@ -99,7 +99,6 @@ async def remind(host: Host, memory: MemoryService, event: Any, request: Any) ->
             context=context,
             previous=previous,
             exclude=turn.ids,
-            where=turn.session.umo,
             lead=lead.lines,
             records=lead.records,
             profile=not lead.has_profile,

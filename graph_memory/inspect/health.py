@@ -49,7 +49,7 @@ class Health:
         storage_kind: Why messages cannot be stored (see ``store/connection.py``).
         bots: The other bots on the memory.
         unsent: Messages that wait for the server that they share.
-        breakers: By ``embedding``, ``learning`` or ``rewriting``.
+        breakers: By ``embedding``, ``learning`` or ``reranking``.
     """
 
     counts: dict[str, int]

@@ -220,7 +220,6 @@ class RecallOptions:
         exclude: Ids of messages not to show (the one that is being answered).
         brief: Whether only what is nearly as good as the best is added to the first few,
             unless all of a kind is asked for.
-        where: Session's ``umo``, for the model that rewrites queries.
         lead: First lines of the block, safe in the fence.
         records: More of them, which stand beside memories only.
         profile: Whether what is known about the asker is preferred.
@@ -233,7 +232,6 @@ class RecallOptions:
     previous: str = ""
     exclude: Collection[int] = ()
     brief: bool = False
-    where: str = ""
     lead: Sequence[str] = ()
     records: Sequence[str] = ()
     profile: bool = True

@@ -15,9 +15,9 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ..context import Context
-from ..errors import ClosedError, EmbeddingError, ExtractionError, RerankError, brief
+from ..errors import ClosedError, EmbeddingError, RerankError, brief
 from ..inference.breaker import Breaker, RefusedError
-from ..inference.ports import Embedder, LanguageModel, Reranker, Vectors
+from ..inference.ports import Embedder, Reranker, Vectors
 from ..model import (
     Asker,
     Change,
@@ -57,8 +57,6 @@ logger = logging.getLogger("graph_memory.recall")
 
 T = TypeVar("T")
 
-PURPOSE = "rewrite"
-"""Purpose under which calls of the language model are counted."""
 EMBEDDING_SHARE = 0.75
 """Share of the deadline that embedding the question may take."""
 PATIENCE = 5.0
@@ -73,10 +71,6 @@ SITTING = 3_600.0
 """Seconds after which a short question no longer leans on the one before it."""
 
 DEFAULTS = RecallOptions()
-_REWRITE = (
-    "Rewrite the last line as one self-contained search query for a memory of earlier "
-    "chats: resolve pronouns, keep names, numbers and language. Answer with the query only."
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,13 +231,11 @@ class Recaller:
 
     Attributes:
         traces: Of the last reminders.
-        breaker: Around the model that rewrites queries.
         reranker, rerank_breaker: The model that reranks, if any, and the breaker around it.
     """
 
-    def __init__(self, context: Context, model: LanguageModel | None = None) -> None:
+    def __init__(self, context: Context) -> None:
         self._context = context
-        self._model = context.budget.metered(model, PURPOSE) if model else None
         self._views = ViewCache(context.settings.policy, context.attendance)
         self._sync = IndexSync(context.journal)
         self._embedder: Embedder | None = None
@@ -251,7 +243,6 @@ class Recaller:
         self.traces = Traces()
         self._file = TraceFile(context, self.traces, self._sync)
         self._troubles = LogOnce(logger)
-        self.breaker = Breaker("the language model that rewrites queries")
         self.reranker: Reranker | None = None
         self.rerank_breaker = Breaker("the model that reranks")
 
@@ -516,8 +507,6 @@ class Recaller:
         """What is searched for, with its vectors if they come within some seconds."""
         settings, by = self._context.settings, time.monotonic() + seconds
         query = compose(text, options.previous)
-        if settings.enable_query_rewriting and self._model:
-            query = await self._rewrite(query, options.where, by)
         parts, _ = self._expected.get(query) or (split(query), None)
         is_idle = options.brief and is_small_talk(text)  # of which nothing is reminded
         asked = [] if is_idle else [part.text for part in parts]
@@ -531,19 +520,6 @@ class Recaller:
             self._context.now(), self._context.zone, settings.time_decay_rate, settings.language
         )
         return Question(asker, text, query, parts, vectors, model), context
-
-    async def _rewrite(self, query: str, where: str, by: float) -> str:
-        """The query and what a language model makes of it; unchanged if that fails."""
-        assert self._model
-        if self._context.budget.blocked_for:
-            return query
-        try:
-            with self.breaker.call():
-                async with asyncio.timeout((by - time.monotonic()) / 2):
-                    answer = await self._model.ask(_REWRITE, query, where=where)
-        except (TimeoutError, ExtractionError, RefusedError):
-            return query
-        return f"{query}\n{answer.text.strip()[:500]}"
 
     async def _rerank(self, query: str, texts: dict[str, str], by: float) -> dict[str, float]:
         """Scores of texts by key, none if they come too late or not at all."""

@@ -41,7 +41,7 @@ async def chatted(path: Path, settings: Settings) -> Mapping[str, int]:
     more = {"zone": CHINA, "now": lambda: time[0], "attendance": Attendance()}
     spending = TokenBudget(journal, CHINA, lambda: time[0])
     shared = context(journal, settings, budget=spending, **more)
-    recall = Recaller(shared, model)
+    recall = Recaller(shared)
     companion = Companion(shared, recall)
     learning = Learning(
         shared, model, grace=0,

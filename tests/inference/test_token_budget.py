@@ -15,7 +15,7 @@ from graph_memory.commands.memory_commands import Commands
 from graph_memory.errors import ExtractionError, HeldBackError
 from graph_memory.inference.ports import Answer, ToolSchema
 from graph_memory.inference.token_budget import Account, Cost, TokenBudget
-from graph_memory.model import Fact, Turn, asker_of
+from graph_memory.model import Fact, Turn
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 from graph_memory.store import Journal
@@ -62,9 +62,9 @@ async def test_every_purpose_has_its_own_count_and_a_day_ends_at_midnight(spendi
     assert spending.today() == Account()
     spending.add("learn", 100, 10)
     spending.add("learn", 1, 1)
-    spending.add("rewrite", 5, 0)
+    spending.add("records", 5, 0)
     account = spending.today()
-    assert account.costs == {"learn": Cost(2, 101, 11), "rewrite": Cost(1, 5, 0)}
+    assert account.costs == {"learn": Cost(2, 101, 11), "records": Cost(1, 5, 0)}
     assert account.tokens == 117
     clock.now = MIDNIGHT - 1
     assert spending.today() == account
@@ -83,14 +83,14 @@ async def test_what_several_count_adds_up(journal, spending, clock):
     other = TokenBudget(journal, CHINA, clock)
     for number in range(10):
         (spending, other)[number % 2].add("learn", 10, 1)
-        other.add("rewrite", 1, 1)
+        other.add("records", 1, 1)
         if number % 3 == 0:
             await spending.close()
     await other.close()
     await spending.close()
     assert await written(journal, clock) == {
         "learn": Cost(10, 100, 10),
-        "rewrite": Cost(10, 10, 10),
+        "records": Cost(10, 10, 10),
     }
 
 
@@ -111,8 +111,8 @@ async def test_what_a_provider_does_not_count_is_estimated(spending: TokenBudget
     assert spending.today().costs == {
         "learn": Cost(1, tokens("系统问题" + json.dumps(TOOL.parameters)), out)
     }
-    await spending.metered(Plain(Answer("好", tokens_in=7, tokens_out=3)), "rewrite").ask("", "x")
-    assert spending.today().costs["rewrite"] == Cost(1, 7, 3)
+    await spending.metered(Plain(Answer("好", tokens_in=7, tokens_out=3)), "records").ask("", "x")
+    assert spending.today().costs["records"] == Cost(1, 7, 3)
 
 
 async def test_a_failure_is_a_call_that_cost_nothing(spending: TokenBudget) -> None:
@@ -256,17 +256,3 @@ async def test_what_is_to_be_remembered_is_kept_verbatim_at_once(tmp_path, clock
             await Commands(service).remember(replace(zhang, text="我对花生过敏"))
         assert await facts(service) == ["张三：我对花生过敏"]
         assert model.calls == []
-
-
-async def test_queries_are_rewritten_within_the_limit_only(tmp_path: Path, clock: Clock) -> None:
-    model = ScriptedModel(["张三 喜欢 猫"])
-    async with opened(tmp_path, clock, model, 10_000, enable_query_rewriting=True) as service:
-        await service.settle()
-        asker = asker_of(HOME, ZHANG)
-        assert (await service.recall.remind(asker, "那它呢？")).trace.query.endswith("张三 喜欢 猫")
-        assert service.spending.today().costs == {"rewrite": Cost(1, 100, 10)}
-        service.spending.add("learn", 10_000, 0)
-        second = await service.recall.remind(asker, "那它呢？")
-        assert (second.trace.problem, second.trace.query) == ("", "那它呢？")
-        assert len(model.calls) == 1
-        assert service.recall.breaker.failures == 0

@@ -3,10 +3,7 @@ import logging
 import time
 
 from graph_memory.model import Forgotten, asker_of
-from graph_memory.recall import Recaller
-from graph_memory.settings import Settings
-from tests.makers import CHINA, T0, context, entity, fact, group, name, private, user
-from tests.scripted import ScriptedModel
+from tests.makers import T0, entity, fact, group, name, private, user
 
 from .conftest import Memory
 from .hashing import HashingEmbedder
@@ -116,19 +113,3 @@ async def test_messages_that_facts_rest_on_outlive_the_newest(memory, monkeypatc
     await recaller.settle()
     assert recaller.items == 4  # a fact, its message, the two newest
     assert (await memory.ask(HOME, "新自行车买了吗")).items == ()
-
-
-async def test_queries_are_rewritten_only_if_wanted_and_in_time(memory: Memory) -> None:
-    model = ScriptedModel(lambda _: "花生过敏")
-    await memory.say(HOME, ZHANG, "我对花生过敏，吃了会起疹子")
-    for wanted in (False, True):
-        settings = Settings(enable_query_rewriting=wanted, recall_deadline=200)
-        memory.recaller = Recaller(context(memory.journal, settings, zone=CHINA), model)
-        await memory.recaller.start()
-        found = await memory.ask(HOME, "那个东西我能吃吗，会不会有事")
-        assert bool(found.items) is wanted
-        assert bool(model.calls) is wanted
-        if wanted:
-            model.gate = asyncio.Event()
-            assert (await memory.ask(HOME, "那个东西我能吃吗，会不会有事")).items == ()
-        await memory.recaller.close()

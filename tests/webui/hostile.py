@@ -7,7 +7,6 @@ from pathlib import Path
 
 from graph_memory.library import OWNER
 from graph_memory.model import asker_of
-from graph_memory.recall import RecallOptions
 from graph_memory.service import MemoryService
 
 from .conftest import opened
@@ -37,7 +36,7 @@ async def _live(memory: MemoryService) -> None:
         (hostile, MALLORY, "说说我喜欢什么"),
         (group, LI, f"{XSS[3]} 黄山"),
     ):
-        await memory.recall.remind(asker_of(session, user), text, RecallOptions(where=session.umo))
+        await memory.recall.remind(asker_of(session, user), text)
     await memory.library.act("archive", [fact_id(hostile, XSS[5])], OWNER)
     await memory.library.act("restore", [fact_id(hostile, XSS[5])], OWNER)
     await memory.library.act("archive", [fact_id(hostile, XSS[6])], OWNER)

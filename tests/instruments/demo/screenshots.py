@@ -14,7 +14,6 @@ from zoneinfo import ZoneInfo
 from graph_memory import embedding
 from graph_memory.access import Access
 from graph_memory.model import asker_of
-from graph_memory.recall import RecallOptions
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 from tests.instruments.dev.steps import ROOT
@@ -66,9 +65,7 @@ async def take() -> list[Path]:
         # Whatever is slow the first time is not what the pictures are of.
         await memory.recall.rehearse(asker_of(GROUP.session, LI), "你好")
         for talk, user, text in QUESTIONS:
-            await memory.recall.remind(
-                asker_of(talk.session, user), text, RecallOptions(where=talk.session.umo)
-            )
+            await memory.recall.remind(asker_of(talk.session, user), text)
         server = WebServer(create_app(memory, Access.open(memory.directory, KEY), Settings()))
         await server.start(0)
         base = f"http://127.0.0.1:{server.port}"
