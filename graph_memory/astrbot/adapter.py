@@ -90,7 +90,11 @@ def state_of(event: Any) -> EventState:
 
 @dataclass(eq=False)
 class LookUp:
-    """The last look-up of a chat's persona: at which place in the order it began, what it found."""
+    """The last look-up of a chat's persona.
+
+    Attributes:
+        began: Its place in the order of all.
+    """
 
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     began: int = -1

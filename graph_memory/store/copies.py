@@ -103,7 +103,10 @@ def copy(source: Path, target: Path, stop: threading.Event | None = None) -> Con
 
 @contextmanager
 def drafting(target: Path, wanted: int) -> Iterator[Path]:
-    """A private file to fill, of ``wanted`` bytes, that takes the place of ``target`` at the end.
+    """A private file to fill, which takes the place of ``target`` at the end.
+
+    Args:
+        wanted: Bytes it may need.
 
     Raises:
         OSError: It could not be made.
