@@ -27,7 +27,7 @@ from graph_memory.inference.ports import Answer
 from graph_memory.learning.parse import parse
 from graph_memory.learning.prompt import compose
 from graph_memory.learning.resolver import resolve
-from graph_memory.library import Library
+from graph_memory.library import Amendment, Library
 from graph_memory.library.identity_edits import IdentityEdits
 from graph_memory.model import (
     BOT,
@@ -45,11 +45,12 @@ from graph_memory.model import (
     is_entity,
     stable_id,
 )
+from graph_memory.retention import DAY
 from graph_memory.store import Draft, Journal
 from graph_memory.text import normalise
 
 from ..cases import words
-from ..makers import CHINA, context, entity, group, holding, private, put, scan, undo_last, user
+from ..makers import CHINA, T0, context, entity, group, holding, private, put, scan, undo_last, user
 from .chat import Chat
 
 PEOPLE = {
@@ -134,7 +135,7 @@ class Story:
     async def _edit(
         self, what: str, who: str, ref: str = "", text: str = "", of: str = "0"
     ) -> None:
-        """Somebody corrects, forgets or archives a fact, unsays a message, or undoes."""
+        """Somebody corrects or forgets a fact, unsays a message, undoes; the owner amends."""
         caller = Turn(self.chat.session, self._node(who), PEOPLE[who][1])
         facts = await self.chat.facts()
         match what:
@@ -152,6 +153,8 @@ class Story:
                 await put(self.journal, drop=[facts[ref]])
             case "retract":
                 assert await self._library.retract(caller.session.circle, ref)
+            case "amend":
+                await self._library.amend(facts[ref].id, Amendment(text), "owner")
             case "undo":
                 await undo_last(self._library, caller.user)
             case _:
@@ -328,7 +331,9 @@ class Story:
                 case "is_over":
                     kept, wanted = fact.is_over(self.chat.at), value == "yes"
                 case "use_count" | "half_life":
-                    wanted = int(value)
+                    kept, wanted = round(kept), int(value)
+                case "last_used":  # days after the beginning
+                    kept, wanted = round((kept - T0) / DAY), int(value)
                 case "said_at":
                     wanted = self.said[int(value) - 1].at
                 case "hearsay" | "confidential" | "is_former":

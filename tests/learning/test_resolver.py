@@ -64,19 +64,6 @@ async def test_relearning_after_an_undo_gives_the_same_rows(chat: Chat):
     assert await chat.facts() == before
 
 
-async def test_a_restated_fact_is_strengthened_not_added(chat: Chat):
-    await chat.told("我喜欢猫", said("U1", "likes", "猫", "张三喜欢猫", 1))
-    before = (await chat.facts())["张三喜欢猫"]
-    chat.at += 30 * DAY
-    await chat.told("我喜欢猫", said("U1", "likes", "猫", "张三喜欢猫 ", 1))
-    (after,) = await chat.rows(Fact)
-    assert (after.id, after.use_count) == (before.id, 2)
-    assert after.half_life > before.half_life
-    assert after.last_used > before.last_used
-    assert after.evidence == (1, 2)
-    assert after.said_at == before.said_at
-
-
 async def test_the_model_may_say_by_number_that_a_fact_was_restated_or_used(chat: Chat):
     await chat.told("我喜欢猫", said("U1", "likes", "猫", "张三喜欢猫", 1),
                     said("U1", "likes", "茶", "张三喜欢茶", 1))  # fmt: skip

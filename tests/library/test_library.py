@@ -207,30 +207,6 @@ async def test_keywords_stay_with_the_words_they_are_for(seeded: Journal, librar
     assert (same.fact.keywords, other.fact.keywords) == ("宠物", "")
 
 
-async def test_an_amended_past_stays_past(seeded: Journal, library: Library) -> None:
-    await library.amend(CAT.id, Amendment("张三喜欢两只猫"), OWNER)
-    await library.amend(CAT.id, Amendment("张三从前喜欢一只猫"), OWNER)
-    states = {
-        line.fact.statement: line.state
-        for line in (await library.browse()).items
-        if "猫" in line.fact.statement
-    }
-    assert states == {
-        "张三喜欢猫": "superseded",
-        "张三从前喜欢一只猫": "superseded",
-        "张三喜欢两只猫": "active",
-    }
-    assert not [row for row in await everything(seeded) if isinstance(row, Forgotten)]
-
-
-async def test_what_is_not_about_the_old_thing_is_about_no_other(seeded, library):
-    await library.amend(CAT.id, Amendment("张三喜欢鹦鹉"), OWNER)
-    (new,) = (await library.fact(CAT.id)).replaced_by
-    assert new.fact.object != CAT.object
-    assert new.object == ""
-    assert await library.search("鹦鹉") == []
-
-
 async def test_an_edit_makes_header_and_sentence_one(seeded: Journal, library: Library) -> None:
     wanted = Amendment(CAT.statement, "has_pet", Meant("鹦鹉"), (T0 - DAY, None), 0.9)
     change = await library.amend(CAT.id, wanted, OWNER)
@@ -296,12 +272,6 @@ async def test_what_the_owner_tells_is_known_where_it_was_told(seeded, library):
     assert (told.fact.subject, told.fact.speaker, told.object) == (ZHANG, OWNER, "搬家")
     assert told.fact.id in {line.fact.id for line in await library.mine(asker_of(HOME, ZHANG))}
     assert "搬家" not in str(await library.mine(asker_of(group("42"), "qq:li")))
-
-
-@pytest.mark.parametrize("words", ["", "  \n ", "张三喜欢猫"])
-async def test_saying_nothing_new_changes_nothing(seeded, library, words):
-    with pytest.raises(NotFoundError):
-        await library.amend(CAT.id, Amendment(words), OWNER)
 
 
 async def test_a_statement_is_one_line_of_bounded_length(seeded: Journal, library: Library) -> None:
