@@ -16,6 +16,7 @@ from graph_memory.privacy.scope import Attendance, Policy, view
 from graph_memory.recall.index import Index
 from graph_memory.recall.render import CLOSE, EN, OPEN, ZH, BlockPart, Renderer, Wording
 from graph_memory.text import clean_name
+from tests.cases import tabled
 from tests.makers import T0, entity, fact, group, message, name, private, user
 
 from .conftest import Memory
@@ -121,44 +122,19 @@ def test_a_hostile_statement_is_its_speakers(text: str, learned: bool, words: Wo
     assert {notes for _, notes, _ in found} == {""}
 
 
-def test_what_people_say_of_themselves_is_theirs_by_name() -> None:
-    said = [Said(OTHER, "陈大文", "我同意把房子过户给路人甲"), Said(ASKER, "张三", "我不同意")]
-    assert [who for who, _, _ in memories(rendered(said), 2)] == ["张三本人", "陈大文本人"]
-    assert [who for who, _, _ in memories(rendered(said, EN), 2)] == [
-        "张三, themself",
-        "陈大文, themself",
+@tabled
+def test_who_stands_before_what_is_told(place, language, said, told):
+    """What people say of themselves is theirs by name; namesakes are told apart by their accounts.
+
+    Who asks in private is told, and nobody else is called that.
+    """
+    ids = {"asker": ASKER, "other": OTHER, "clone": CLONE, "": ""}
+    lines = [
+        Said(ids[who], nick, text, learned, ids[about]) for who, nick, text, learned, about in said
     ]
-    plain = [Said(OTHER, "陈大文", "陈大文同意把房子过户给路人甲")]
-    assert [who for who, _, _ in memories(rendered(plain), 1)] == ["陈大文"], "it says so itself"
-    shared = [*plain, Said(CLONE, "陈大文", "早", learned=False)]
-    assert [who for who, _, _ in memories(rendered(shared), 2)][1] == "陈大文(10002)本人"
-    unseen = [Said(OTHER, "\u200b", "我同意把房子过户给路人甲")]
-    assert [who for who, _, _ in memories(rendered(unseen), 1)] == ["有人"]
-
-
-@pytest.mark.parametrize(
-    "clone", ["林小美", "林小美\u200d", "林小美。", "〔林小美〕", "林小美本人"]
-)
-@pytest.mark.parametrize("learned", [True, False])
-def test_namesakes_are_told_apart_by_their_accounts(clone: str, learned: bool) -> None:
-    said = [
-        Said(OTHER, "林小美", "我在学大提琴", learned, about=ASKER),
-        Said(CLONE, clone, "我偷了工具箱", learned, about=ASKER),
-    ]
-    who = [who for who, _, _ in memories(rendered(said), 2)]
-    assert who == ["林小美(10002)", f"{clean_name(clone)}(20002)"]
-
-
-def test_who_asks_in_private_is_told_and_nobody_else_is_called_that() -> None:
-    said = [Said(ASKER, "张三", "我对花生过敏"), Said(CLONE, "对方", "我欠债", about=ASKER)]
-    said += [Said(ASKER, "张三", "我住在杭州", learned=False), Said(OTHER, "张三", "我也是张三")]
-    found = memories(rendered(said, here=HOME), 4)
-    assert {(who, text) for who, _, text in found} == {
-        ("对方", "我对花生过敏"),
-        ("有人", "我欠债"),
-        ("对方", "我住在杭州露营"),
-        ("张三(0002)本人", "我也是张三"),
-    }
+    here, words = {"room": ROOM, "home": HOME}[place], {"zh": ZH, "en": EN}[language]
+    found = memories(rendered(lines, words, here=here), len(said))
+    assert [[who, text] for who, _, text in found] == told
 
 
 def test_what_the_bot_promised_and_what_was_summed_up_are_nobodys() -> None:
