@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 from graph_memory.embedding.e5 import UNKNOWN_COSTS, Unigram
 
+from ..cases import tabled
+
 PIECES = {"<unk>": 0.0, "": 0.0, "▁": -2.0, "a": -3.0, "b": -3.5, "ab": -4.0, "▁a": -3.2}
 PIECES |= {"小": -5.0, "林": -5.5, "小林": -6.0, "ba": -9.5, "😀": -7.0, "abab": -8.5}
 UNKNOWN = -9.5 - UNKNOWN_COSTS
@@ -46,9 +48,6 @@ def test_no_way_to_cut_is_likelier(tokenizer: Unigram, text: str):
         assert len("".join(names[piece] if piece else "?" for piece in found)) == len(marked)
 
 
-@pytest.mark.parametrize(("text", "pieces"), [
-    ("小林", ["▁", "小林"]), ("a  b", ["▁a", "▁", "b"]), ("Ａ\n b", ["▁a", "▁", "b"]),
-    ("é", ["▁", "<unk>"]), ("a\u200bb", ["▁", "ab"]), ("", ["▁"]),
-])  # fmt: skip
+@tabled
 def test_what_is_replaced_first(tokenizer: Unigram, text: str, pieces: list[str]):
     assert [list(PIECES)[piece] for piece in tokenizer.pieces(text)] == pieces

@@ -24,6 +24,7 @@ from graph_memory.settings import GROUPS, Settings
 from graph_memory.store import Journal
 from tests.makers import put, scan
 
+from ..cases import tabled
 from ..makers import CHINA, T0, all_changes, claim_all, context, group, private, user
 from ..scripted import ScriptedModel, answer, said
 
@@ -224,10 +225,7 @@ async def test_what_is_to_be_remembered_is_kept_if_the_model_makes_nothing_of_it
     assert len(changes) == 1, "so that /memory undo takes it back"
 
 
-@pytest.mark.parametrize(("texts", "facts"), [
-    *(((text, "Nordlicht 卖家具"), 0) for text in ("帮我记一下客户", "记住", "Remember this")),
-    *(((text,), 1) for text in ("记住牛奶", "帮我记一下：牛奶", "don't forget the milk")),
-])  # fmt: skip
+@tabled
 async def test_a_word_may_be_all_there_is_to_remember_or_only_announce_it(world, texts, facts):
     await world.hear(*texts)
     await world.learning.flush()

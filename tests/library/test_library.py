@@ -13,6 +13,7 @@ from graph_memory.retention import DAY
 from graph_memory.store import Journal
 from graph_memory.store.queries import Cursor, FactFilter
 
+from ..cases import tabled
 from ..makers import (
     T0,
     context,
@@ -101,26 +102,13 @@ async def test_archive_and_restore(journal: Journal, library: Library):
     assert line.strength == 1.0, "as fresh as if just used"
 
 
-@pytest.mark.parametrize(("wanted", "statements"), [
-    (FactFilter(text="瑜伽"), {"张三在练瑜伽"}),
-    (FactFilter(text="三哥 狗"), {"张三在群里说怕狗"}),
-    (FactFilter(text="100%"), set()),
-    (FactFilter(text="' OR 1=1 --"), set()),
-    (FactFilter(persona="lin"), {"张三在练瑜伽"}),
-    (FactFilter(circle=ROOM.circle), {"张三在群里说怕狗"}),
-    (FactFilter(node=entity("债")), {"张三欠李四钱"}),
-    (FactFilter(predicate="dislikes"), {"张三在群里说怕狗"}),
-    (FactFilter(status="archived"), set()),
-    (FactFilter(order="strength", limit=1), {"张三在练瑜伽"}),
-    (FactFilter(order="no such order", place=Cursor(-1e300, "")), set()),
-    (FactFilter(status="pinned"), set()),
-    (FactFilter(until=T0), set()),
-    (FactFilter(strongest=0.1), set()),
-])  # fmt: skip
+@tabled
 async def test_browsing(journal, library, wanted, statements):
     await put(journal, *knowledge())
-    page = await library.browse(wanted)
-    assert {line.fact.statement for line in page.items} == statements
+    made = {"node": entity, "place": lambda place: Cursor(*place)}
+    given = {key: made.get(key, lambda same: same)(value) for key, value in wanted.items()}
+    page = await library.browse(FactFilter(**given))
+    assert {line.fact.statement for line in page.items} == {*statements}
 
 
 async def test_overview(journal: Journal, library: Library):
@@ -155,12 +143,9 @@ async def everything(journal: Journal) -> list[Row]:
     return await journal.read(lambda rows: [row for kind in kinds for row in rows.scan(kind)])
 
 
-@pytest.mark.parametrize(("action", "expected"), [
-    ("pin", Effect(3, 1, 0, 0)), ("unpin", Effect(0, 4, 0, 0)), ("archive", Effect(3, 1, 0, 0)),
-    ("restore", Effect(0, 4, 0, 0)), ("forget", Effect(3, 1, 2, 1)),
-])  # fmt: skip
+@tabled
 async def test_what_is_weighed_is_what_is_done_and_undone(seeded, library, action, expected):
-    ids = [CAT.id, DOG.id, TEA.id, CAT.id, "f:gone"]
+    expected, ids = Effect(*expected), [CAT.id, DOG.id, TEA.id, CAT.id, "f:gone"]
     before = await everything(seeded)
     assert await library.weigh(action, ids) == expected
     assert await everything(seeded) == before

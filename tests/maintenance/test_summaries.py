@@ -30,6 +30,7 @@ from graph_memory.store import Draft, Journal
 from graph_memory.text import telling
 from tests.world import opened
 
+from ..cases import tabled
 from ..makers import (
     CHINA,
     CLUB,
@@ -227,13 +228,10 @@ async def test_what_changes_long_afterwards_is_noticed(world):
     assert (await upkeep.run()).records == 0
 
 
-@pytest.mark.parametrize(("level", "day", "first", "after"), [
-    (Level.WEEK, date(2026, 6, 7), date(2026, 6, 1), date(2026, 6, 8)),
-    (Level.MONTH, date(2026, 12, 31), date(2026, 12, 1), date(2027, 1, 1)),
-    (Level.YEAR, date(2028, 2, 29), date(2028, 1, 1), date(2029, 1, 1)),
-])  # fmt: skip
-def test_where_periods_begin_and_end(level: Level, day: date, first: date, after: date):
-    assert bounds(level, day) == (first, after)
+@tabled
+def test_where_periods_begin_and_end(level: str, day: str, first: str, after: str):
+    since, until = bounds(Level(level), date.fromisoformat(day))
+    assert (since.isoformat(), until.isoformat()) == (first, after)
 
 
 async def test_a_model_writes_within_the_limit_of_the_day(world):
@@ -289,10 +287,7 @@ async def test_hostile_text_stays_inside_the_fence(world):
     assert compose(Level.DAY, [episode(0, 0, "we went fishing")], CHINA)[0].isascii()
 
 
-@pytest.mark.parametrize(("text", "kept"), [
-    ("张三和李四在2026年6月去钓鱼", True), ("张三六月去钓了鱼", True),
-    ("张三6月去了37次钓鱼", False), ("王五在上海结婚了", False), ("", False), ("。。。", False),
-])  # fmt: skip
+@tabled
 def test_a_model_that_makes_things_up_is_not_believed(text: str, kept: bool):
     told = [episode(0, 0, "张三和李四去钓鱼"), episode(0, 1, "张三买了鱼竿")]
     assert bool(answered(text, Level.DAY, told, CHINA)) is kept

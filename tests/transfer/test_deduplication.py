@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from graph_memory.model import BOT
 from graph_memory.transfer.deduplication import Said, recognised
+from tests.cases import tabled
 
 ME, YOU, NOBODY = "qq:1", "qq:2", "qq:?"
 DAY = 86_400.0
@@ -22,31 +23,10 @@ def is_known(line: Said, *held: Said) -> bool:
     return bool(recognised(held, lambda: [line], "own:"))
 
 
-def test_who_spoke() -> None:
-    mine = Said("9@1", ME, "我们去公园", 5.0)
-    assert is_known(told(ME, "我们去公园"), mine)
-    assert is_known(told(NOBODY, "我们去公园"), mine)
-    assert not is_known(told(YOU, "我们去公园"), mine)
-    assert not is_known(told(BOT, "我们去公园"), mine)
-    assert not is_known(told(NOBODY, "我们去公园"), mine._replace(sender=BOT))
-
-
-def test_when() -> None:
-    mine = Said("", ME, "我们去公园", 500.0)
-    assert not is_known(told(ME, "我们去公园", slack=120.0), mine)
-    assert is_known(told(ME, "我们去公园", 400.0, slack=120.0), mine)
-
-
-def test_words_around_it() -> None:
-    mine = Said("", ME, "去公园", 5.0)
-    for around in (
-        "[12:30 小红] 去公园", "去公园\n（心情：好）", "<a>去公园</a>", "小红：去公园。",
-    ):  # fmt: skip
-        assert is_known(told(NOBODY, around), mine)
-    for other in ("我们去公园", "去公园吧", "去 公园", ""):
-        assert not is_known(told(NOBODY, other), mine)
-    # And the plugin may have made a mention readable.
-    assert is_known(told(NOBODY, "去公园"), mine._replace(text="@小明 去公园"))
+@tabled
+def test_what_was_heard(sender, text, at, slack, heard, words, known):
+    """Of whom, when, and with which words around it: it was said five seconds after midnight."""
+    assert is_known(told(sender, text, at, slack), Said("9@1", heard, words, 5.0)) is known
 
 
 def test_what_an_earlier_import_brought_is_not_heard() -> None:

@@ -12,6 +12,7 @@ from graph_memory.store import Journal
 from graph_memory.transfer import preview_renaming, rename_chat
 from tests.makers import QQ, T0, group, message, private, scan, undo, user
 
+from ..cases import tabled
 from .support import brought, exported, hear, put
 
 OLD, NEW = group("9"), group("10")
@@ -135,10 +136,7 @@ async def test_a_whole_platform(journal: Journal) -> None:
     assert not await preview_renaming(journal, QQ, "onebot")
 
 
-@pytest.mark.parametrize(("old", "new"), [
-    (OLD.circle, private("1").circle), (OLD.circle, OLD.circle), ("", "a"), (OLD.circle, "a:b:c"),
-    (user("1"), NEW.circle),
-])  # fmt: skip
+@tabled
 async def test_what_cannot_be_moved(journal: Journal, old: str, new: str) -> None:
     with pytest.raises(FormatError):
         await rename_chat(journal, old, new, T0)

@@ -500,10 +500,7 @@ async def test_a_chat_in_pieces_and_none_from_elsewhere(journal: Journal, tmp_pa
     assert [m.text for m in await everything(journal)] == ["我在学大提琴"]
 
 
-@pytest.mark.parametrize("broken", [
-    '{"chatInfo": {"type": "group", "peerUid": "9"}, "messages": [{', "[]", '{"chatInfo": 5}',
-    '{"messages": []}',
-])  # fmt: skip
+@tabled
 async def test_a_broken_chat_from_qq(journal: Journal, tmp_path: Path, broken: str) -> None:
     await refused(journal, put(tmp_path / "x.json", broken), format="qq")
 
