@@ -11,11 +11,9 @@ from graph_memory.model import Presence, Turn, asker_of
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 
-from .makers import HOME, T0, ZHANG, group, message, private, user
+from .makers import HOME, T0, ZHANG, admin, group, message, private, user
 from .scripted import HashEmbedder, ScriptedModel
 from .world import opened
-
-admin = Turn(HOME, ZHANG, "张三", is_admin=True)
 
 
 class Hanging(HashEmbedder):

@@ -18,7 +18,7 @@ from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 
 from . import world
-from .makers import HOME, LI, ZHANG, group, private
+from .makers import HOME, ZHANG
 from .scripted import NOTHING, Call, HashEmbedder, ScriptedModel, answer, said, thing
 
 
@@ -53,9 +53,8 @@ async def test_what_was_said_is_learned_and_recalled(service: MemoryService):
     await service.learning.hear(Turn(HOME, ZHANG, "张三", "我周末最喜欢去爬山了"))
     assert await service.learning.flush(HOME.circle) == 1
     facts = await service.journal.read(lambda rows: rows.find(Fact))
-    assert [(f.subject, f.predicate, f.statement) for f in facts] == [
-        (ZHANG, "likes", "张三喜欢爬山")
-    ]
+    told = [(f.subject, f.predicate, f.statement) for f in facts]
+    assert told == [(ZHANG, "likes", "张三喜欢爬山")]
     assert "张三喜欢爬山" in await recalled(service, HOME, ZHANG, "张三喜欢爬山吗？")
     await service.settle()
     around = await service.graph.ask(lambda graph: graph.neighbourhood(ZHANG))
@@ -78,13 +77,6 @@ async def test_it_is_all_there_after_reopening_and_after_a_kill(tmp_path: Path):
         assert "爬山" in await recalled(again, HOME, ZHANG, "张三喜欢爬山吗？")
         assert "豆包" in await recalled(again, HOME, ZHANG, "我家的猫叫什么名字？")
         assert (await again.health()).counts["buffered"] == 1, "still waiting to be learned"
-
-
-async def test_private_words_stay_private(service: MemoryService):
-    await service.learning.hear(Turn(HOME, ZHANG, "张三", "我周末最喜欢去爬山了"))
-    await service.learning.flush()
-    for session, who in ((private("li"), LI), (group("1"), ZHANG), (group("1"), LI)):
-        assert await recalled(service, session, who, "张三喜欢爬山吗？周末最喜欢什么？") == ""
 
 
 async def test_a_second_owner_is_refused(service: MemoryService):

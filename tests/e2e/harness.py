@@ -8,7 +8,6 @@ import itertools
 import json
 import os
 import re
-import shutil
 import signal
 import socket
 import sys
@@ -176,8 +175,8 @@ class FakeOpenAI(LoopbackServer):
 
     Rules are tried in the order they were added; the first whose predicate
     accepts the call decides the answer. A responder may be async and returns
-    ``str``, ``dict``/``list`` (sent as JSON text), ``ToolCall``, a list of
-    ``ToolCall`` or ``Failure``. ``relevance`` is what a text is worth to the reranker.
+    ``str``, ``dict``/``list`` (sent as JSON text), ``ToolCall`` or ``Failure``.
+    ``relevance`` is what a text is worth to the reranker.
     """
 
     def __init__(self, chunk_size: int = 8) -> None:
@@ -260,14 +259,10 @@ class FakeOpenAI(LoopbackServer):
         return response
 
     def _as_message(self, answer: Any) -> dict[str, Any]:
-        calls = [answer] if isinstance(answer, ToolCall) else answer
-        if isinstance(calls, list) and calls and isinstance(calls[0], ToolCall):
-            named = [{"name": c.name, "arguments": _dumped(c.arguments)} for c in calls]
-            tools = [
-                {"id": f"call_{next(self._ids)}", "type": "function", "function": each}
-                for each in named
-            ]
-            return {"role": "assistant", "content": None, "tool_calls": tools}
+        if isinstance(answer, ToolCall):
+            named = {"name": answer.name, "arguments": _dumped(answer.arguments)}
+            tool = {"id": f"call_{next(self._ids)}", "type": "function", "function": named}
+            return {"role": "assistant", "content": None, "tool_calls": [tool]}
         text = answer if isinstance(answer, str) else _dumped(answer)
         return {"role": "assistant", "content": text}
 
@@ -375,9 +370,7 @@ class AstrBotInstance:
     Args:
         root: Empty or not yet existing directory; becomes the AstrBot root.
         llm: Running fake LLM all providers point to.
-        plugins: Plugin source directories, or functions that install one below the
-            directory they are given. A directory is copied to ``data/plugins/<name>``,
-            ``name`` being the one in metadata.yaml.
+        plugins: Functions that install one below the directory they are given.
         plugin_configs: Plugin name to values for ``data/config/<name>_config.json``
             (missing keys get their schema default).
         config: Overrides merged into ``data/cmd_config.json``.
@@ -393,7 +386,7 @@ class AstrBotInstance:
 
     root: Path
     llm: FakeOpenAI
-    plugins: list[Path | Callable[[Path], Path]] = field(default_factory=list)
+    plugins: list[Callable[[Path], Path]] = field(default_factory=list)
     plugin_configs: dict[str, dict] = field(default_factory=dict)
     config: dict[str, Any] = field(default_factory=dict)
     providers: list[dict[str, Any]] = field(default_factory=list)
@@ -440,30 +433,14 @@ class AstrBotInstance:
         config_path = self.data_dir / "cmd_config.json"
         merged = deep_merge(deep_merge(_read(config_path), self._base_config()), self.config)
         config_path.write_text(_dumped(merged), encoding="utf-8")
-        for source in self.plugins:
-            self.install_plugin(source)
+        for install in self.plugins:
+            install(self.data_dir / "plugins")
         for plugin, values in self.plugin_configs.items():
             path = self.data_dir / "config" / f"{plugin}_config.json"
             path.write_text(_dumped(deep_merge(_read(path), values)), encoding="utf-8")
         guard = self.root / "guard"
         guard.mkdir(exist_ok=True)
         (guard / "sitecustomize.py").write_text(HIDING.read_text() + _GUARD)
-
-    def install_plugin(self, source: Path | Callable[[Path], Path]) -> Path:
-        """Copy a plugin below ``data/plugins`` under its metadata name."""
-        if callable(source):
-            return source(self.data_dir / "plugins")
-        name = source.name
-        for line in (source / "metadata.yaml").read_text(encoding="utf-8").splitlines():
-            if line.startswith("name:"):
-                name = line.split(":", 1)[1].split("#")[0].strip().strip("'\"")
-        target = self.data_dir / "plugins" / name
-        shutil.rmtree(target, ignore_errors=True)
-        ignore = shutil.ignore_patterns(
-            ".git", "__pycache__", ".venv", "tests", "node_modules", ".pytest_cache"
-        )
-        shutil.copytree(source, target, ignore=ignore)
-        return target
 
     def _base_config(self) -> dict[str, Any]:
         """Settings that make AstrBot deterministic and offline."""
@@ -683,10 +660,10 @@ class AstrBotInstance:
         saved = {"plugin_id": plugin, "config": config}
         await self.api("PUT", "/api/v1/plugins/config", json=saved)
 
-    async def web_chat(self, text: str, session_id: str, username: str = DASHBOARD_USER) -> str:
+    async def web_chat(self, text: str, session_id: str) -> str:
         """Chat through the dashboard's own WebChat and return the full answer."""
-        body = {"session_id": session_id, "username": username, "enable_streaming": self.streaming}
-        body["message"] = [{"type": "plain", "text": text}]
+        body: dict[str, Any] = {"session_id": session_id, "username": DASHBOARD_USER}
+        body |= {"enable_streaming": self.streaming, "message": [{"type": "plain", "text": text}]}
         answer = []
         async with self._request("POST", "/api/v1/chat", json=body) as response:
             async for raw in response.content:
@@ -705,11 +682,8 @@ class AstrBotInstance:
 class BotMessage:
     """A message the bot sent through the OneBot API."""
 
-    action: str
     segments: list[dict[str, Any]]
-    group_id: int | None = None
-    user_id: int | None = None
-    files: list[str] = field(default_factory=list)
+    files: list[str]
     """What is in the files that are sent."""
 
     @property
@@ -731,7 +705,6 @@ class OneBotClient:
         self.bot = bot
         self.self_id = self_id
         self._port = port or bot.onebot_port
-        self.sent: list[BotMessage] = []
         self.nicknames: dict[int, str] = {}
         self._messages: dict[int, dict] = {}
         self._inbox: dict[tuple[str, int], asyncio.Queue[BotMessage]] = defaultdict(asyncio.Queue)
@@ -785,14 +758,11 @@ class OneBotClient:
         name: str | None = None,
         *,
         at_bot: bool = False,
-        reply_to: int | None = None,
     ) -> int:
         """Send a group message as ``user_id``; returns the message id."""
         segments = [segment("text", text=text)] if isinstance(text, str) else text
         if at_bot:
             segments = [segment("at", qq=str(self.self_id)), *segments]
-        if reply_to is not None:
-            segments = [segment("reply", id=str(reply_to)), *segments]
         kind = {"message_type": "group", "sub_type": "normal", "group_id": group_id}
         kind["group_name"] = f"group-{group_id}"
         return await self._send_message(user_id, segments, name, **kind)
@@ -897,7 +867,7 @@ class OneBotClient:
 
     def _handle_action(self, action: str, params: dict) -> Any:
         if action in ("send_private_msg", "send_group_msg", "send_msg"):
-            return self._record(action, params)
+            return self._record(params)
         if action == "get_msg":
             return self._messages[int(params["message_id"])]
         if action == "get_group_info":
@@ -911,14 +881,13 @@ class OneBotClient:
             return {"user_id": self.self_id, "nickname": "bot"}
         raise KeyError(action)
 
-    def _record(self, action: str, params: dict) -> dict[str, int]:
+    def _record(self, params: dict) -> dict[str, int]:
         group_id = params.get("group_id")
         user_id = params.get("user_id")
         message = params["message"]
         segments = message if isinstance(message, list) else [segment("text", text=message)]
         paths = [s["data"]["file"] for s in segments if s["type"] == "file"]
         files = [Path(path.removeprefix("file://")).read_text("utf-8") for path in paths]
-        record = BotMessage(action, segments, group_id, user_id, files)
         message_id = next(self._ids)
         self._messages[message_id] = {
             "message_id": message_id, "message_type": "group" if group_id else "private",
@@ -926,8 +895,7 @@ class OneBotClient:
             "sender": self._sender(self.self_id), "message": segments,
             **({"group_id": group_id} if group_id else {}),
         }  # fmt: skip
-        self.sent.append(record)
-        self._inbox[_chat_key(user_id, group_id)].put_nowait(record)
+        self._inbox[_chat_key(user_id, group_id)].put_nowait(BotMessage(segments, files))
         return {"message_id": message_id}
 
 

@@ -16,9 +16,7 @@ async def test_a_group_that_was_heard_does_not_come_again_as_nobodys(world: Worl
     umo = world.qq.umo(group_id=4961)
 
     async def is_kept() -> bool:
-        rows = await world.bot.conversations(umo)
-        turns = [turn for row in rows for turn in await world.bot.history(umo, row["cid"])]
-        return line in json.dumps(turns, ensure_ascii=False)
+        return line in json.dumps(await world.turns(umo), ensure_ascii=False)
 
     await wait_until(is_kept, 20, "AstrBot's history")
     await world.qq.ask_private(ADMIN_ID, "/memory import astrbot")

@@ -17,7 +17,7 @@ from mcp import ClientSession
 from mcp.client.streamable_http import streamable_http_client
 
 from .extractor import is_extraction
-from .harness import RERANK_PROVIDER_ID, Failure, wait_until
+from .harness import RERANK_PROVIDER_ID, Failure
 from .world import PLUGIN, World, injected, living
 
 pytestmark = [pytest.mark.e2e, pytest.mark.asyncio(loop_scope="session")]
@@ -150,12 +150,7 @@ async def test_later_in_english_and_without_circles(owned: World, clock: Path) -
         assert "到期忘掉" in await fact_page(see, "小期喜欢冰球")
     clock.write_text(str(DAYS))
     await owned.bot.save_plugin_config(PLUGIN, {"language": "en", "memory_spaces": []})
-
-    async def is_gone() -> bool:
-        mine = await owned.qq.ask_private(678, "/memory mine")
-        return "滑雪" in mine and "冰球" not in mine
-
-    await wait_until(is_gone, 60, "the day to be over")
+    await owned.tells(678, "/memory mine", of="滑雪", but="冰球")
     assert "forgotten on its date" in await owned.qq.ask_private(678, "/memory undo")
     assert "冰球" in await owned.qq.ask_private(678, "/memory mine")
     skiing = await number_of(owned, 678, "滑雪")

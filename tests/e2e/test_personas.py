@@ -1,5 +1,6 @@
 """Personas: switching by command and dashboard, and who knows what after it."""
 
+import shutil
 from collections.abc import AsyncIterator
 
 import pytest
@@ -97,7 +98,7 @@ async def test_switch_in_the_dashboard(world: World) -> None:
 async def test_another_plugins_persona_command(world: World) -> None:
     """Where another plugin provides /persona, only that one answers."""
     name = "astrbot_plugin_persona_cmd"
-    world.bot.install_plugin(PLUGINS / name)
+    shutil.copytree(PLUGINS / name, world.bot.data_dir / "plugins" / name)
     await world.restart()
     await world.say(ADMIN_ID, "你好")
     assert await world.qq.ask_private(ADMIN_ID, f"/persona {LIFE}") == f"persona set to {LIFE}"

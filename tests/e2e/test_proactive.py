@@ -11,7 +11,7 @@ import pytest
 import pytest_asyncio
 
 from .extractor import is_extraction
-from .harness import ChatCall, OneBotClient, ToolCall, text_of, wait_until
+from .harness import ChatCall, ToolCall, text_of, texts_of, wait_until
 from .world import World, living
 
 pytestmark = [pytest.mark.e2e, pytest.mark.asyncio(loop_scope="module")]
@@ -56,16 +56,9 @@ def thought(world: World, reason: str) -> list[ChatCall]:
 
 async def history(world: World, account: int) -> list[tuple[str, str]]:
     """Who said what, as AstrBot keeps it for the model."""
-    umo = OneBotClient.umo(user_id=account)
-    found = []
-    for row in (await world.bot.conversations(umo))[:1]:
-        for turn in await world.bot.history(umo, row["cid"]):
-            content = turn.get("content")
-            if isinstance(content, list):
-                content = "".join(part.get("text", "") for part in content)
-            if turn["role"] in ("user", "assistant"):
-                found.append((turn["role"], content))
-    return found
+    turns = await world.turns(world.qq.umo(user_id=account))
+    told = [turn for turn in turns if turn["role"] in ("user", "assistant")]
+    return [(turn["role"], "".join(texts_of(turn["content"]))) for turn in told]
 
 
 async def kept(world: World, account: int, *turns: tuple[str, str]) -> None:

@@ -28,11 +28,8 @@ async def test_next_conversation(world: World) -> None:
     assert "花生" in injected(call)
     assert call.last_user_parts[0] == "你还记得我对什么过敏吗？"
 
-    umo = world.qq.umo(user_id=101)
-    current = (await world.bot.conversations(umo))[0]["cid"]
-
     async def stored() -> str:
-        history = json.dumps(await world.bot.history(umo, current), ensure_ascii=False)
+        history = json.dumps(await world.turns(world.qq.umo(user_id=101)), ensure_ascii=False)
         return history if "你还记得我" in history else ""
 
     history = await wait_until(stored, what="history to be stored")
@@ -155,12 +152,8 @@ async def test_kill_in_the_middle_of_a_batch(world: World, sig: signal.Signals) 
     await world.bot.start()
     await world.reconnect()
     await world.learn()
-
-    async def knows() -> bool:
-        mine = await world.qq.ask_private(account, "/memory mine")
-        return "橘子" in mine and "青岛" in mine
-
-    await wait_until(knows, 30, "both messages to be learned")
+    for words in ("橘子", "青岛"):
+        await world.tells(account, "/memory mine", of=words)
     assert texts(world, f"aiocqhttp:{account}") == ["我养了一只叫橘子的猫", "还有，我住在青岛"]
     learned = world.journal("SELECT count(*), count(DISTINCT batch) FROM change WHERE batch > 0")
     assert learned[0][0] == learned[0][1]  # no batch twice

@@ -10,7 +10,7 @@ import pytest
 import pytest_asyncio
 
 from .extractor import claims, is_extraction
-from .harness import EMBEDDING_PROVIDER_ID, Failure, wait_until
+from .harness import ADMIN_ID, EMBEDDING_PROVIDER_ID, Failure, wait_until
 from .world import World, injected, living
 
 pytestmark = [pytest.mark.e2e, pytest.mark.asyncio(loop_scope="session")]
@@ -73,11 +73,7 @@ async def test_chat_model_down(world: World) -> None:
 async def test_embedding_provider(world: World) -> None:
     """AstrBot's provider is used when chosen; while it is down, words and names do."""
     async with world.told(embedding_provider_id=EMBEDDING_PROVIDER_ID):
-
-        async def is_used() -> bool:
-            return EMBEDDING_PROVIDER_ID in await world.status()
-
-        await wait_until(is_used, 30, "the embedding provider")
+        await world.tells(ADMIN_ID, "/memory status", of=EMBEDDING_PROVIDER_ID)
         await world.say(611, "我养了一只叫年糕的猫", "小冬")
         await world.learn()
         assert "年糕" in injected(await world.say(611, "我养了一只叫什么的猫？"))

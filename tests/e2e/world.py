@@ -80,6 +80,20 @@ class World:
         """The calls that answer a message with ``text`` in it, one for each step."""
         return [call for call in self.chats if text in "".join(call.last_user_parts[:1])]
 
+    async def turns(self, umo: str) -> list[dict[str, Any]]:
+        """What AstrBot keeps of its newest conversation with somebody."""
+        rows = await self.bot.conversations(umo)
+        return await self.bot.history(umo, rows[0]["cid"]) if rows else []
+
+    async def tells(self, account: int, command: str, *, of: str = "", but: str = "") -> None:
+        """Wait until the answer to a command has some words, and others no more."""
+
+        async def is_so() -> bool:
+            told = await self.qq.ask_private(account, command)
+            return of in told and (not but or but not in told)
+
+        await wait_until(is_so, 60, f"{command} to tell of {of}, not of {but}")
+
     async def learn(self) -> str:
         return await self.qq.ask_private(ADMIN_ID, "/memory flush all")
 
@@ -180,8 +194,7 @@ async def living(root: Path, *, install: bool = True, **more: Any) -> AsyncItera
     Args:
         root: Empty directory.
         install: Whether the plugin is there from the start.
-        more: ``settings`` of the plugin, ``plugins`` besides it, and anything
-            :class:`AstrBotInstance` takes.
+        more: ``settings`` of the plugin, and anything :class:`AstrBotInstance` takes.
     """
     port = free_port()
     settings = {
@@ -190,8 +203,8 @@ async def living(root: Path, *, install: bool = True, **more: Any) -> AsyncItera
     } | more.pop("settings", {})  # fmt: skip
     async with FakeOpenAI() as llm:
         bot = AstrBotInstance(
-            root, llm, plugins=[*([installed] if install else []), *more.pop("plugins", [])],
-            plugin_configs={PLUGIN: settings}, **{"python": PYTHON} | more,
+            root, llm, plugins=[installed] if install else [], plugin_configs={PLUGIN: settings},
+            **{"python": PYTHON} | more,
         )  # fmt: skip
         async with bot, OneBotClient(bot) as qq:
             world = World(llm, bot, qq, port)

@@ -16,6 +16,12 @@ from typing import Any
 Data = dict[str, Any]
 
 OWN, FOREIGN, HIDDEN = "own", "foreign", "hidden"
+SAID = dict.fromkeys(("name", "mention", "participation"), ("first_at", "first_at")) | {
+    "fact": ("said_at", "said_at"),
+    "episode": ("started_at", "ended_at"),
+    "follow_up": ("created_at", "created_at"),
+}
+"""From when to when it was said what a row holds, by its kind; others have one time."""
 
 
 @dataclass(frozen=True)
@@ -78,17 +84,8 @@ class Judge:
         if kind == "forgotten":  # it says something about a message and goes with it
             message = self._record.messages.get(row["message"])
             return self.message(message) if message else HIDDEN
-        said = {
-            "fact": lambda: (row["said_at"], row["said_at"]),
-            "episode": lambda: (row["started_at"], row["ended_at"]),
-            "name": lambda: (row["first_at"], row["first_at"]),
-            "mention": lambda: (row["first_at"], row["first_at"]),
-            "participation": lambda: (row["first_at"], row["first_at"]),
-            "core_fact": lambda: (row["at"], row["at"]),
-            "mood": lambda: (row["at"], row["at"]),
-            "inner_state": lambda: (row["at"], row["at"]),
-            "follow_up": lambda: (row["created_at"], row["created_at"]),
-        }[kind]()
+        begun, ended = SAID.get(kind, ("at", "at"))
+        said = row[begun], row[ended]
         about_user = kind == "fact" and not row["subject"].startswith("e:")
         return self._stand(row["session"], said, about_user, row.get("confidential", False))
 

@@ -39,7 +39,7 @@ from .hidden import KINDS, Hide, Player, hides
 from .histories import CHATS
 from .owner_pages import OwnerPages
 from .surfaces import Given, Surfaces, differences
-from .test_broken import Bench, notices
+from .test_broken import Bench, instead, notices
 from .test_interference import QUICK, TRIALS
 from .trial import Ask, Trial, opened, sum_up, trials
 
@@ -214,40 +214,40 @@ def core_facts_stay(bench: Bench) -> None:
     bench.everywhere(edits.mute, mute)
 
 
-def _as_said(message: Any, *_: Any) -> Any:
-    return message
+def as_said(room: object) -> Callable[[Bench], None]:
+    return instead(room, "disclosed", lambda _: lambda message, *_: message)
 
 
-LEAKS: dict[str, tuple[object, str, Callable[..., Any], str]] = {
-    "what was said is exported as it was said": (export, "disclosed", _as_said, "secret"),
-    "messages are found by what is behind a mask": (documents, "disclosed", _as_said, "secret"),
-    "records show what was said as it was said": (transcripts, "disclosed", _as_said, "secret"),
-    "answers stand alone": (Rows, "answered", lambda *_: None, "confidence"),
+LEAKS: dict[str, tuple[Callable[[Bench], None], str]] = {
+    "what was said is exported as it was said": (as_said(export), "secret"),
+    "messages are found by what is behind a mask": (as_said(documents), "secret"),
+    "records show what was said as it was said": (as_said(transcripts), "secret"),
+    "answers stand alone": (instead(Rows, "answered", lambda _: lambda *_: None), "confidence"),
     "what a correction replaced is kept when the correction is forgotten": (
-        edits, "_with_earlier", lambda _rows, facts, _asker: facts, "corrected and forgotten",
+        instead(edits, "_with_earlier", lambda _: lambda _rows, facts, _asker: facts),
+        "corrected and forgotten",
     ),
-    "imports know no pause": (Gaps, "hold", lambda *_: False, "paused"),
-    "lists are not asked": (Settings, "remembers", lambda *_: True, "unlisted"),
-    "what recall was asked is kept": (Traces, "erase", lambda *_: False, "taken back"),
-    "the owner reads what was said as it was said": (conversations, "disclosed", _as_said, ""),
+    "imports know no pause": (instead(Gaps, "hold", lambda _: lambda *_: False), "paused"),
+    "lists are not asked": (
+        instead(Settings, "remembers", lambda _: lambda *_: True), "unlisted",
+    ),
+    "what recall was asked is kept": (
+        instead(Traces, "erase", lambda _: lambda *_: False), "taken back",
+    ),
+    "the owner reads what was said as it was said": (as_said(conversations), ""),
+    "requests_are_not_heard": (requests_are_not_heard, "confidence"),
+    "summaries_tell_all": (summaries_tell_all, "confidence"),
+    "citing_is_saying": (citing_is_saying, "taken back"),
+    "core_facts_stay": (core_facts_stay, "fact forgotten"),
 }  # fmt: skip
 """What is replaced, and with the kind of what is hidden in which it can show; nothing for what
-only the owner's pages show."""
-BREAKS: dict[Callable[[Bench], None], str] = {
-    requests_are_not_heard: "confidence", summaries_tell_all: "confidence",
-    citing_is_saying: "taken back", core_facts_stay: "fact forgotten",
-}  # fmt: skip
-"""As well, where more than one thing is replaced; breaks by which somebody takes along what is
-others' are in ``test_destruction.py``."""
+only the owner's pages show. Breaks by which somebody takes along what is others' are in
+``test_destruction.py``."""
 
 
-@pytest.mark.parametrize("name", [*LEAKS, *(each.__name__ for each in BREAKS)])
+@pytest.mark.parametrize("name", LEAKS)
 def test_a_leak_is_noticed(name: str) -> None:
-    if name in LEAKS:
-        *replaced, kind = LEAKS[name]
-        broken: Callable[[Bench], None] = lambda bench: bench.set(*replaced)  # noqa: E731
-    else:
-        broken, kind = next(each for each in BREAKS.items() if each[0].__name__ == name)
+    broken, kind = LEAKS[name]
     compare = _compare_askers if kind else _compare_pages
     groups = [n for n, chat in enumerate(CHATS) if chat.is_group]
 

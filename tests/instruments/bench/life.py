@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
+from pathlib import Path
 from typing import Any
 
 from graph_memory.inference.ports import Answer, ToolSchema, Vectors
@@ -23,39 +24,17 @@ BURSTS, LINES = (5, 8), (8, 24)
 """Conversations in a day, and lines of one."""
 ONCE = 1.2
 """Things a day that are mentioned once."""
-
-
-def _list(words: str) -> list[str]:
-    return words.split()
-
-
-_CITIES = _list("成都 杭州 青岛 大理 西安 厦门 长沙 苏州 昆明 南京")
-_JOBS = _list("会计 护士 老师 司机 厨师 律师 编辑 木匠 导游 药剂师")
-_SPORTS = _list("游泳 爬山 攀岩 打羽毛球 骑车 练瑜伽 打太极 划船 滑冰 跳舞")
-_PETS = _list("年糕 煤球 豆包 汤圆 芝麻 花卷 布丁 可乐")
-_MONTHS = [f"{month}月{day}日" for month, day in ((3, 9), (5, 21), (7, 2), (10, 16), (12, 8))]
-_FOODS = _list("花生 虾 芒果 牛奶 菠萝")
-_STREETS = [
-    a + b
-    for a in _list("青石 白鹭 杏花 铁匠 望江 槐树 鼓楼 书院")
-    for b in _list("巷 街 桥头 市集 码头")
-]
-_THINGS = [
-    a + b
-    for a in _list("旧 红木 黄铜 手工 二手 进口 迷你 折叠 复古 防水")
-    for b in _list("台灯 钓竿 茶壶 相机 自行车 毛毯 收音机 风筝 砚台 背包 挂钟 口琴")
-]
-_TALK = _list("天气 电影 堵车 午饭 快递 周末 睡觉 游戏 电费 地铁 新闻 作业 下雨 咖啡 菜价 演唱会")
-_MOODS = _list("真不错 有点烦 太贵了 笑死我了 说来话长 还行吧 好久没有了 又来了 没想到 累坏了")
-
-
+_LISTS = Path(__file__).with_suffix(".txt").read_text("utf-8").splitlines()
+_WORDS = {name: words.split() for name, words in (line.split(": ") for line in _LISTS)}
+_STREETS = [a + b for a in _WORDS["street names"] for b in _WORDS["streets"]]
+_THINGS = [a + b for a in _WORDS["kinds of things"] for b in _WORDS["things"]]
 _KINDS = (
-    ("我现在住在{}", "{me}现在住在哪里", _CITIES, 210, 50),
-    ("我的工作是{}", "{me}的工作是什么", _JOBS, 270, 60),
-    ("我每周都去{}", "{me}每周都去做什么", _SPORTS, 160, 40),
-    ("我家的猫叫{}", "{me}家的猫叫什么", _PETS, 0, 110),
-    ("我生日是{}", "{me}的生日是哪天", _MONTHS, 0, 150),
-    ("我对{}过敏", "{me}对什么过敏", _FOODS, 0, 130),
+    ("我现在住在{}", "{me}现在住在哪里", "cities", 210, 50),
+    ("我的工作是{}", "{me}的工作是什么", "jobs", 270, 60),
+    ("我每周都去{}", "{me}每周都去做什么", "sports", 160, 40),
+    ("我家的猫叫{}", "{me}家的猫叫什么", "pets", 0, 110),
+    ("我生日是{}", "{me}的生日是哪天", "days", 0, 150),
+    ("我对{}过敏", "{me}对什么过敏", "foods", 0, 130),
 )
 """What is said, what is asked, the values, and days until it changes and is said again."""
 
@@ -129,8 +108,8 @@ class Life:
             for at, (says, asks, values, every, again) in enumerate(_KINDS):
                 session = family if at % 3 == 2 else home
                 asks = asks.replace("{me}", NAMES[person] if session is family else "我")
-                trait = Trait(person, session, says, asks, values, every, again)
-                trait.value = values[person % len(values)]
+                trait = Trait(person, session, says, asks, _WORDS[values], every, again)
+                trait.value = trait.values[person % len(trait.values)]
                 trait.next_said = self._random.randrange(1, 25)
                 trait.next_change = self._around(every) if every else 1 << 30
                 self.traits.append(trait)
@@ -194,8 +173,8 @@ class Life:
             yield Line(session, user_id(PLATFORM, str(who)), NAMES[who], text, at.timestamp())
 
     def _small_talk(self) -> str:
-        one, other = self._random.sample(_TALK, 2)
-        mood = self._random.choice(_MOODS)
+        one, other = self._random.sample(_WORDS["talk"], 2)
+        mood = self._random.choice(_WORDS["moods"])
         return self._random.choice((
             f"今天{one}{mood}，{other}呢", f"说到{one}，{mood}",
             f"{one}和{other}{mood}，第{self._random.randrange(400)}回了",
@@ -232,7 +211,7 @@ class Rules:
         restated: list[str] = []
         topics: list[str] = []
         for line in shown.lines:
-            topics += [word for word in _TALK if word in line.text]
+            topics += [word for word in _WORDS["talk"] if word in line.text]
             for pattern, predicate, states, importance in _RULES:
                 if not (found := pattern.match(line.text)):
                     continue

@@ -3,6 +3,7 @@
 import random
 import zlib
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import numpy as np
 
@@ -15,18 +16,9 @@ PLATFORM = "bench"
 BEGINNING = 1_700_000_000.0
 LINE, PAUSE = 30.0, 700.0
 """Seconds from one line to the next, and between conversations."""
-_ZH = """
-    昨天 上周 周末 早上 晚上 公司 同事 妹妹 爸爸 老师 医院 公园 超市 火车站 咖啡馆 猫 狗 花生
-    芒果 面条 火锅 电影 小说 吉他 钢琴 瑜伽 跑步 游泳 考试 论文 项目 会议 合同 机票 酒店 签证
-    北京 上海 成都 西安 广州 喜欢 讨厌 买了 忘记 计划 决定 担心 学习 修好 搬家 生日 婚礼 感冒
-    过敏 手术
-"""
-_EN = """
-    garden bicycle violin passport museum harbor kitchen invoice dentist marathon pottery novel
-    sister manager landlord puppy allergy peanuts mango concert airport deadline budget contract
-    bought planned forgot repaired borrowed promised visited missed moved painted
-"""
-ZH_WORDS, EN_WORDS = _ZH.split(), _EN.split()
+ZH_WORDS, EN_WORDS = map(
+    str.split, Path(__file__).with_suffix(".txt").read_text("utf-8").splitlines()
+)
 
 
 class RandomEmbedder(HashEmbedder):

@@ -95,14 +95,9 @@ class Simulation:
         resident = resident_mb() - self.resident
         counts = await service.journal.counts()
         status = await service.journal.read(lambda rows: [row.status for row in rows.scan(Fact)])
-        levels = await service.journal.look(
-            lambda db: dict(
-                db.execute(
-                    "SELECT json_extract(data, '$.level'), count(*) FROM row"
-                    " WHERE kind = 'episode' GROUP BY 1"
-                ).fetchall()
-            )
-        )
+        read = "SELECT json_extract(data, '$.level'), count(*) FROM row"
+        query = f"{read} WHERE kind = 'episode' GROUP BY 1"
+        levels = await service.journal.look(lambda db: dict(db.execute(query).fetchall()))
         taken: list[float] = []
         hits = {
             "current": await self._current(taken),
@@ -134,13 +129,10 @@ class Simulation:
         """The same for what was mentioned once, from one day to another, evenly chosen."""
         told = [one for one in self.life.once if first <= one.day < last]
         step = max(1, len(told) // ASKED)
-        found = [
-            await self._ask(
-                one.session, one.person, f"{NAMES[one.person]}在{one.place}买过什么",
-                one.words, taken,
-            )
-            for one in told[::step][:ASKED]
-        ]  # fmt: skip
+        found = []
+        for one in told[::step][:ASKED]:
+            text = f"{NAMES[one.person]}在{one.place}买过什么"
+            found.append(await self._ask(one.session, one.person, text, one.words, taken))
         return sum(found) / len(found) if found else None
 
     async def _ask(

@@ -22,6 +22,7 @@ from graph_memory.service import MemoryService
 from ...graph.support import differences
 from .chatter import Line, Model, word
 from .kills import SILENCE
+from .ledger import Tally
 from .victim import SETTINGS
 
 LINES = 400
@@ -30,21 +31,17 @@ PAGE = 4096
 
 
 @dataclass
-class Toll:
+class Toll(Tally):
     damages: Counter[str] = field(default_factory=Counter)
-    problems: list[str] = field(default_factory=list)
     slowest: float = 0.0
 
     def result(self) -> dict[str, Any]:
         return {
             "damages": sum(self.damages.values()),
-            "damages_by_kind": dict(self.damages.most_common()), "hangs": self._count("hang"),
-            "failed_starts": self._count("failed"), "graph_differences": self._count("graph"),
+            "damages_by_kind": dict(self.damages.most_common()), "hangs": self.count("hang"),
+            "failed_starts": self.count("failed"), "graph_differences": self.count("graph"),
             "slowest_seconds": round(self.slowest, 2), "problems": self.problems[:50],
         }  # fmt: skip
-
-    def _count(self, word: str) -> int:
-        return sum(problem.startswith(word) for problem in self.problems)
 
 
 def _flip(rng: random.Random, file: Path) -> None:

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from . import victim
-from .ledger import Ledger
+from .ledger import Ledger, Tally
 from .victim import Task
 
 LIFE = 40
@@ -37,7 +37,7 @@ MIGRATING = 0.3
 
 
 @dataclass
-class Score:
+class Score(Tally):
     """What a campaign has seen.
 
     Attributes:
@@ -50,11 +50,6 @@ class Score:
     comparisons: int = 0
     phases: Counter[str] = field(default_factory=Counter)
     warnings: Counter[str] = field(default_factory=Counter)
-    problems: list[str] = field(default_factory=list)
-
-    def count(self, *words: str) -> int:
-        """How many problems begin with one of ``words``."""
-        return sum(problem.startswith(words) for problem in self.problems)
 
     def result(self) -> dict[str, Any]:
         return {

@@ -14,6 +14,17 @@ from .chatter import WORD, Line
 
 
 @dataclass
+class Tally:
+    """What a campaign has found."""
+
+    problems: list[str] = field(default_factory=list)
+
+    def count(self, *words: str) -> int:
+        """How many problems begin with one of ``words``."""
+        return sum(problem.startswith(words) for problem in self.problems)
+
+
+@dataclass
 class Ledger:
     """Words that were sent and acknowledged in one data directory."""
 

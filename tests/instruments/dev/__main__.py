@@ -4,27 +4,11 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 from . import release, steps, suite
 from .environment import Environment, main_environment
 from .steps import ROOT, StepError, heading
-
-HELP = """\
-./dev COMMAND
-
-  up [--fresh] [--sample]   start a real AstrBot with the plugin in it and say where to look
-                            (--fresh forgets the last run; --sample plays the sample
-                            conversation with your own model too)
-  test                      everything CI runs: lint, types and all tests
-  test PART...              some of it: {parts}
-  test PYTEST-ARGUMENTS     pytest with these arguments, e.g. ./dev test tests/recall -k scope
-  lint                      ruff and mypy
-  format                    let ruff format and mend what it can
-  package                   the zip for AstrBot's dashboard, in dist/
-{programs}  help                      this text
-
-The environment is made on first use in .venv and brought up to date when requirement
-files change. Logs and reports are in .dev/."""
 
 PROGRAMS = {
     "eval": ("tests.instruments.eval", "how well recall finds what was asked for"),
@@ -50,20 +34,11 @@ PROGRAMS = {
 """Programs for developers, each with arguments of its own; ``NAME --help`` lists them."""
 
 
-def ready_programs() -> dict[str, tuple[str, str]]:
-    """The programs that this checkout has."""
-    found = {}
-    for name, (module, about) in PROGRAMS.items():
-        path = ROOT.joinpath(*module.split("."))
-        if path.with_suffix(".py").exists() or (path / "__main__.py").exists():
-            found[name] = module, about
-    return found
-
-
 def usage() -> str:
     """What ``./dev help`` prints."""
-    lines = [f"  {name:<25} {about}\n" for name, (_, about) in ready_programs().items()]
-    return HELP.format(parts=", ".join(suite.PARTS), programs="".join(lines))
+    lines = [f"  {name:<25} {about}\n" for name, (_, about) in PROGRAMS.items()]
+    told = Path(__file__).with_name("help.txt").read_text(encoding="utf-8").rstrip()
+    return told.format(parts=", ".join(suite.PARTS), programs="".join(lines))
 
 
 def ready() -> Environment:
@@ -78,7 +53,7 @@ def ready() -> Environment:
 def program(name: str, arguments: list[str]) -> int:
     environment = main_environment()
     environment.ensure()
-    return steps.stream([environment.python, "-m", ready_programs()[name][0], *arguments])
+    return steps.stream([environment.python, "-m", PROGRAMS[name][0], *arguments])
 
 
 def up(arguments: list[str]) -> int:
@@ -122,19 +97,14 @@ def help(_arguments: list[str]) -> int:
 
 
 COMMANDS: dict[str, Callable[[list[str]], int]] = {
-    "up": up,
-    "test": test,
-    "lint": lint,
-    "format": format,
-    "package": package,
-    "help": help,
+    command.__name__: command for command in (up, test, lint, format, package, help)
 }
 
 
 def main(arguments: list[str]) -> int:
     name, *rest = arguments or ["help"]
     command = COMMANDS.get({"-h": "help", "--help": "help"}.get(name, name))
-    if command is None and name not in ready_programs():
+    if command is None and name not in PROGRAMS:
         print(f"There is no ./dev {name}.\n\n{usage()}")
         return 2
     try:

@@ -13,10 +13,6 @@ from .steps import ROOT
 REQUIREMENTS = ROOT / "tests" / "instruments" / "dev" / "requirements-docs.txt"
 
 
-def environment() -> Environment:
-    return Environment(ROOT / ".venv-docs", REQUIREMENTS, main_environment().base)
-
-
 def build(target: Path) -> int:
     """Build the site; every warning, such as a link that leads nowhere, is an error.
 
@@ -26,7 +22,7 @@ def build(target: Path) -> int:
     Raises:
         StepError: MkDocs could not be installed.
     """
-    own = environment()
+    own = Environment(ROOT / ".venv-docs", REQUIREMENTS, main_environment().base)
     own.ensure()
     command = [own.python, "-m", "mkdocs", "build", "--strict", "--quiet"]
     return steps.stream([*command, "--site-dir", target], {"NO_MKDOCS_2_WARNING": "1"})

@@ -8,6 +8,7 @@ import pytest
 
 from tests.instruments.dev import suite
 from tests.instruments.dev.environment import Environment
+from tests.instruments.dev.steps import StepError
 from tests.instruments.dev.suite import Outcome
 
 REPORT = """<?xml version="1.0" encoding="utf-8"?><testsuites name="pytest tests"><testsuite
@@ -47,9 +48,10 @@ def test_all_parts_run_and_one_failure_fails_the_whole(monkeypatch, capsys, tmp_
         return Outcome(4, 0, 2)
 
     def absent(_: Environment) -> Outcome:
-        """Is skipped."""
-        return Outcome(problem="no Python 3.11")
+        """Is skipped, but not in CI."""
+        raise StepError("no Python 3.11")
 
+    monkeypatch.delenv("CI", raising=False)
     monkeypatch.setattr(suite, "PARTS", {"broken": broken, "absent": absent, "fine": fine})
     environment = Environment(tmp_path, tmp_path, tmp_path)
     assert not suite.run(["broken", "absent", "fine"], environment)
@@ -57,6 +59,8 @@ def test_all_parts_run_and_one_failure_fails_the_whole(monkeypatch, capsys, tmp_
     assert shown[-1] == "7 passed, 1 failed, 2 skipped"
     assert any("skipped: no Python 3.11" in line for line in shown)
     assert suite.run(["absent", "fine"], environment)
+    monkeypatch.setenv("CI", "true")
+    assert not suite.run(["absent", "fine"], environment)
 
 
 def test_a_part_that_hangs_is_ended_with_its_children(tmp_path: Path) -> None:

@@ -93,33 +93,24 @@ def parse(records: Iterable[dict[str, Any]]) -> Corpus:
         person = corpus.people.setdefault(record["ns"], Person())
         match record["t"]:
             case "mem":
-                same = record.get("session") is not None and session.get(
-                    record["ns"]
-                ) == record.get("session")
-                session[record["ns"]] = record.get("session")
-                before = person.lines[-1].at if person.lines else BEGINNING
+                before, now = session.get(record["ns"]), record.get("session")
+                same = now is not None and before == now
+                session[record["ns"]] = now
+                last = person.lines[-1].at if person.lines else BEGINNING
                 at = when(record.get("time", ""))
                 if same:
-                    at = max(at or 0.0, before + LINE)
+                    at = max(at or 0.0, last + LINE)
                 elif at is None:
-                    at = before + PAUSE
+                    at = last + PAUSE
                 person.lines.append(Line(record["id"], record["speaker"], record["text"], at))
             case "obs":
-                sources = tuple(record["src"])
-                person.observations.append(
-                    Observation(record["id"], record["speaker"], record["text"], sources)
-                )
+                learned = record["id"], record["speaker"], record["text"], tuple(record["src"])
+                person.observations.append(Observation(*learned))
             case "q" if record["gold"]:
                 slots = record.get("gold_any") or [[id] for id in record["gold"]]
-                corpus.queries.append(
-                    Query(
-                        record["ns"],
-                        record["text"],
-                        record["cat"],
-                        tuple(frozenset(slot) for slot in slots),
-                        record.get("previous", ""),
-                    )
-                )
+                wanted = tuple(frozenset(slot) for slot in slots)
+                asked = record["ns"], record["text"], record["cat"], wanted
+                corpus.queries.append(Query(*asked, record.get("previous", "")))
     return corpus
 
 

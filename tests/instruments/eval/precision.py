@@ -127,13 +127,9 @@ class Precision:
             if self._embedder:
                 recaller.use(self._embedder)
             await recaller.settle()
-            plain = frozenset(
-                each["_id"]
-                for each in self._beliefs
-                if not each["pinned"]
-                and each["type"] != "open_question"
-                and each["scope"] != [UNIVERSAL]
-            )
+            held = (each for each in self._beliefs if not each["pinned"])
+            told = (each for each in held if each["type"] != "open_question")
+            plain = frozenset(each["_id"] for each in told if each["scope"] != [UNIVERSAL])
             for number, case in enumerate(self._cases):
                 report.add(case, await self._ask(recaller, case, report), plain)
                 progress("asking", number + 1, len(self._cases))

@@ -130,13 +130,7 @@ def _lines(lines: list[str], at: float) -> Iterator[Line]:
 
 def _question(data: dict[str, Any], persona: str) -> Question:
     session = session_of(PLATFORM, data.get("chat", ""), data["by"], data.get("persona", persona))
-    return Question(
-        data["q"],
-        user_id(PLATFORM, data["by"]),
-        session,
-        data["kind"],
-        tuple(map(tuple, data.get("answer", ()))),
-        frozenset(data.get("gold", ())),
-        tuple(data.get("stale", ())),
-        tuple(data.get("forbid", ())),
-    )
+    answer, gold = tuple(map(tuple, data.get("answer", ()))), frozenset(data.get("gold", ()))
+    stale, forbid = (tuple(data.get(name, ())) for name in ("stale", "forbid"))
+    asked = data["q"], user_id(PLATFORM, data["by"]), session, data["kind"]
+    return Question(*asked, answer, gold, stale, forbid)
