@@ -3,24 +3,17 @@
 import re
 from dataclasses import replace
 
-import pytest
-
 from graph_memory.learning.prompt import BUDGET, QUOTE, compose
 from graph_memory.model import Addressee, Message, Quote
 from graph_memory.store import Journal
 from graph_memory.text import tokens
 
-from ..makers import T0, group, user
+from ..makers import T0, user
 from ..scripted import answer
 from .chat import CHINA, Chat
 
 ZHANG, LI, RED = user("zhang"), user("li"), user("red")
 AT_RED = Addressee(RED, "小红")
-
-
-@pytest.fixture
-async def room(journal: Journal) -> Chat:
-    return Chat(journal, group("100"))
 
 
 async def prompt(chat: Chat) -> list[str]:

@@ -207,32 +207,30 @@ def test_claimed_messages_are_not_buffered():
     assert talk.next() == inf
 
 
-async def test_people_names_and_the_episode(journal: Journal):
-    chat = Chat(journal, group("100"))
-    await chat.say("zhang", "大家好", "张三")
-    await chat.say(BOT, "你好")
-    await chat.say("li", "嗨", "李四")
-    await chat.say("zhang", "改名了", "三哥")
-    batch = await chat.claim()
-    (episode,) = await chat.rows(Episode)
+async def test_people_names_and_the_episode(room: Chat):
+    await room.say("zhang", "大家好", "张三")
+    await room.say(BOT, "你好")
+    await room.say("li", "嗨", "李四")
+    await room.say("zhang", "改名了", "三哥")
+    batch = await room.claim()
+    (episode,) = await room.rows(Episode)
     assert episode == Episode(
-        episode_id(chat.session.id, 1), chat.session.id, T0, T0 + 180, 1, 4, 4,
+        episode_id(room.session.id, 1), room.session.id, T0, T0 + 180, 1, 4, 4,
         participants=(user("zhang"), user("li")),
     )  # fmt: skip
     assert [m.batch for m in batch.messages] == [batch.id] * 4
-    people = {p.user: p for p in await chat.rows(Participation)}
+    people = {p.user: p for p in await room.rows(Participation)}
     assert {u: (p.first_at, p.last_at, p.messages) for u, p in people.items()} == {
         user("zhang"): (T0, T0 + 180, 2), user("li"): (T0 + 120, T0 + 120, 1),
     }  # fmt: skip
-    assert {(n.node, n.text): (n.first_at, n.last_at) for n in await chat.rows(Name)} == {
+    assert {(n.node, n.text): (n.first_at, n.last_at) for n in await room.rows(Name)} == {
         (user("zhang"), "张三"): (T0, T0),
         (user("zhang"), "三哥"): (T0 + 180, T0 + 180),
         (user("li"), "李四"): (T0 + 120, T0 + 120),
     }
 
 
-async def test_a_batch_continues_the_episode_or_begins_the_next(journal: Journal):
-    chat = Chat(journal, private("zhang"))
+async def test_a_batch_continues_the_episode_or_begins_the_next(chat: Chat):
     await chat.say("zhang", "一", "张三")
     await chat.claim()
     await chat.say("zhang", "二", "张三")
@@ -254,8 +252,7 @@ async def test_a_batch_continues_the_episode_or_begins_the_next(journal: Journal
     assert person.messages == FEW + 3
 
 
-async def test_a_batch_stops_at_local_midnight(journal: Journal):
-    chat = Chat(journal, private("zhang"))
+async def test_a_batch_stops_at_local_midnight(chat: Chat):
     chat.at = T0 + 6_300  # 23:58 in China
     chat.at -= 60 * (FEW - 2)
     for number in range(FEW + 2):
@@ -263,22 +260,20 @@ async def test_a_batch_stops_at_local_midnight(journal: Journal):
     assert [len((await chat.claim()).messages) for _ in "ab"] == [FEW, 2]
 
 
-async def test_a_batch_does_not_overfill_an_episode(journal: Journal):
-    chat = Chat(journal, group("100"))
+async def test_a_batch_does_not_overfill_an_episode(journal: Journal, room: Chat):
     step = 3.0
     for count in (MAX_MESSAGES - FEW_IN_GROUP, FEW_IN_GROUP + 3):
         for number in range(count):
-            chat.at -= 60 - step
-            await chat.say("zhang", f"第{number}句", "张三")
-        await chat.claim()
-    last = await journal.read(lambda rows: rows.episode(chat.session.id))
+            room.at -= 60 - step
+            await room.say("zhang", f"第{number}句", "张三")
+        await room.claim()
+    last = await journal.read(lambda rows: rows.episode(room.session.id))
     assert (last.messages, last.last_message) == (MAX_MESSAGES, MAX_MESSAGES)
-    assert len((await chat.claim()).messages) == 3
-    assert len(await chat.rows(Episode)) == 2
+    assert len((await room.claim()).messages) == 3
+    assert len(await room.rows(Episode)) == 2
 
 
-async def test_a_batch_holds_no_more_than_one_call_can(journal: Journal):
-    chat = Chat(journal, private("zhang"))
+async def test_a_batch_holds_no_more_than_one_call_can(chat: Chat):
     for _ in range(3):
         await chat.say("zhang", "长" * (MAX_TOKENS // 2 + 1), "张三")
     assert [len((await chat.claim()).messages) for _ in "abc"] == [1, 1, 1]

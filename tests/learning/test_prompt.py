@@ -114,8 +114,7 @@ def test_a_very_long_message_loses_its_middle():
     assert "中尾" in prompt
 
 
-async def test_known_items_stay_within_their_budget(journal: Journal):
-    chat = Chat(journal, private("zhang"))
+async def test_known_items_stay_within_their_budget(chat: Chat):
     names = [f"物品{n:03d}号" for n in range(30)]
     for start in range(0, 30, 10):
         part = names[start : start + 10]
@@ -133,8 +132,7 @@ async def test_known_items_stay_within_their_budget(journal: Journal):
     assert tokens("\n".join(known.lines())) <= BUDGET
 
 
-async def test_named_things_are_labelled_in_the_same_order_in_every_process(journal: Journal):
-    chat = Chat(journal, private("zhang"))
+async def test_named_things_are_labelled_in_the_same_order_in_every_process(chat: Chat):
     names = [f"{'大' * length}物件" for length in range(9, 0, -1)]
     text = "，".join(reversed(names))
     named = [thing(f"E{number}", name, "thing") for number, name in enumerate(names, 1)]
@@ -143,8 +141,7 @@ async def test_named_things_are_labelled_in_the_same_order_in_every_process(jour
     assert [thing.name for thing in (await chat.show()).things.values()] == names
 
 
-async def test_what_was_foreseen_is_shown_when_it_is_spoken_of(journal: Journal):
-    chat = Chat(journal, private("zhang"))
+async def test_what_was_foreseen_is_shown_when_it_is_spoken_of(chat: Chat):
     for event, statement in (
         ("exam", "zhang has a hard exam"),
         ("trip", "zhang goes on a trip to the far side of the lakes"),
@@ -160,8 +157,7 @@ async def test_what_was_foreseen_is_shown_when_it_is_spoken_of(journal: Journal)
     assert not any("trip" in statement for statement in shown)
 
 
-async def test_what_was_shown_in_vain_comes_last(journal: Journal):
-    chat = Chat(journal, private("zhang"))
+async def test_what_was_shown_in_vain_comes_last(journal: Journal, chat: Chat):
     names = ["Anna", "Bert", "Carl", "Dora", "Emil"]
     told = [said("U1", "friend_of", name, f"zhang's friend is {name}", 1) for name in names]
     await chat.told("friends", *told, name="zhang")

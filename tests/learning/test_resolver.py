@@ -5,7 +5,6 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -28,16 +27,6 @@ from tests.transfer.support import opened
 from ..makers import group, private, undo
 from ..scripted import answer, said, thing
 from .chat import Chat, written
-
-
-@pytest.fixture
-async def chat(journal: Journal) -> Chat:
-    return Chat(journal, private("zhang"))
-
-
-@pytest.fixture
-async def room(journal: Journal) -> Chat:
-    return Chat(journal, group("100"))
 
 
 async def test_not_worth_remembering_makes_an_empty_change(chat: Chat):

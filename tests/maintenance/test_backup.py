@@ -31,12 +31,10 @@ async def nothing() -> None:
 
 
 @pytest.fixture
-async def world(
-    tmp_path: Path, journal: Journal, clock: Clock
-) -> AsyncIterator[tuple[Journal, Backups, Clock]]:
-    backups = make(tmp_path, journal, clock)
-    yield journal, backups, clock
-    await backups.close()
+async def backups(tmp_path: Path, journal: Journal, clock: Clock) -> AsyncIterator[Backups]:
+    made = make(tmp_path, journal, clock)
+    yield made
+    await made.close()
 
 
 async def say(journal: Journal, *texts: str) -> None:
@@ -76,8 +74,7 @@ def damage(path: Path, way: str = "flipped") -> None:
             db.execute("CREATE TABLE cookies (x)")
 
 
-async def test_a_backup_is_one_whole_file(world, tmp_path: Path):
-    journal, backups, _ = world
+async def test_a_backup_is_one_whole_file(journal, backups, tmp_path: Path):
     await say(journal, "我叫张三", "喜欢爬山😀")
     await know(journal, "张三喜欢爬山")
     made = await backups.make()
@@ -90,8 +87,7 @@ async def test_a_backup_is_one_whole_file(world, tmp_path: Path):
     assert (await backups.make()).name > made.name, "two in one second are two files"
 
 
-async def test_writers_go_on_while_a_backup_is_made(world, monkeypatch):
-    journal, backups, _ = world
+async def test_writers_go_on_while_a_backup_is_made(journal, backups, monkeypatch):
     await say(journal, *("长" * 3000 for _ in range(200)))
     monkeypatch.setattr(copies, "_STEP", 1)
     monkeypatch.setattr(copies, "_PAUSE", 0.001)
@@ -105,8 +101,7 @@ async def test_writers_go_on_while_a_backup_is_made(world, monkeypatch):
     assert 200 <= held.messages < 200 + said, "the copy is of one moment"
 
 
-async def test_a_backup_that_is_due_is_made_once_a_day(world, tmp_path: Path):
-    journal, backups, clock = world
+async def test_a_backup_that_is_due_is_made_once_a_day(journal, backups, clock, tmp_path: Path):
     assert await backups.tend() is None, "nothing to save yet"
     await say(journal, "你好")
     await backups.make()
@@ -123,8 +118,7 @@ async def test_a_backup_that_is_due_is_made_once_a_day(world, tmp_path: Path):
     assert len(await backups.list()) == 3
 
 
-async def test_a_clock_that_was_wrong_stops_nothing(world):
-    journal, backups, clock = world
+async def test_a_clock_that_was_wrong_stops_nothing(journal, backups, clock):
     await say(journal, "你好")
     clock.now = T0 + 3650 * DAY
     await backups.tend()
@@ -135,8 +129,7 @@ async def test_a_clock_that_was_wrong_stops_nothing(world):
         assert (await backups.make("")).path.exists(), "what was just made is there"
 
 
-async def test_the_task_makes_it_and_goes_on_after_a_failure(world, monkeypatch, tmp_path):
-    journal, _, clock = world
+async def test_the_task_makes_it_and_goes_on_after_a_failure(journal, clock, monkeypatch, tmp_path):
     await say(journal, "你好")
     monkeypatch.setattr(backup, "SETTLING", 0.0)
     monkeypatch.setattr(backup, "LOOK", 0.01)
@@ -178,8 +171,7 @@ def test_others_do_not_push_daily_ones_out():
     ]
 
 
-async def test_a_damaged_journal_costs_no_good_backup(world, tmp_path: Path):
-    journal, backups, clock = world
+async def test_a_damaged_journal_costs_no_good_backup(journal, backups, clock, tmp_path: Path):
     await say(journal, *("长" * 3000 for _ in range(100)))
     good = await backups.make("")
     await journal.close()
@@ -192,8 +184,7 @@ async def test_a_damaged_journal_costs_no_good_backup(world, tmp_path: Path):
     assert [path.name for path in good.path.parent.iterdir()] == [good.name]
 
 
-async def test_old_backups_make_room_but_not_all(world, monkeypatch):
-    journal, backups, clock = world
+async def test_old_backups_make_room_but_not_all(journal, backups, clock, monkeypatch):
     await say(journal, "你好")
     for _ in range(5):
         await backups.make("")
@@ -214,8 +205,7 @@ async def test_old_backups_make_room_but_not_all(world, monkeypatch):
     assert len(await backups.list()) == backup.MIN_KEPT
 
 
-async def test_what_a_kill_left_is_tidied(world, tmp_path: Path):
-    journal, backups, _ = world
+async def test_what_a_kill_left_is_tidied(journal, backups, tmp_path: Path):
     await say(journal, "你好")
     folder = tmp_path / "backups"
     folder.mkdir()
@@ -227,8 +217,7 @@ async def test_what_a_kill_left_is_tidied(world, tmp_path: Path):
     assert await backups.list() == [made]
 
 
-async def test_closing_gives_a_copy_up(world, tmp_path: Path, monkeypatch):
-    journal, backups, _ = world
+async def test_closing_gives_a_copy_up(journal, backups, tmp_path: Path, monkeypatch):
     await say(journal, *("长" * 3000 for _ in range(100)))
     monkeypatch.setattr(copies, "_STEP", 1)
     monkeypatch.setattr(copies, "_PAUSE", 60.0)
@@ -242,8 +231,7 @@ async def test_closing_gives_a_copy_up(world, tmp_path: Path, monkeypatch):
         await backups.make()
 
 
-async def test_a_preview_says_what_would_be_lost(world):
-    journal, backups, clock = world
+async def test_a_preview_says_what_would_be_lost(journal, backups, clock):
     await say(journal, "一", "二")
     await know(journal, "张三喜欢爬山")
     made = await backups.make()

@@ -43,8 +43,8 @@ def make(shared: Context, model: LanguageModel | None = None) -> Upkeep:
 
 
 @pytest.fixture
-def world(journal: Journal, clock: Clock) -> tuple[Journal, Upkeep, Clock]:
-    return journal, make(context(journal, now=clock)), clock
+def upkeep(journal: Journal, clock: Clock) -> Upkeep:
+    return make(context(journal, now=clock))
 
 
 async def statements(journal: Journal, status: str) -> set[str]:
@@ -52,8 +52,7 @@ async def statements(journal: Journal, status: str) -> set[str]:
     return {f.statement for f in facts if f.status == status}
 
 
-async def test_what_is_to_be_forgotten_goes_on_its_day(world):
-    journal, upkeep, clock = world
+async def test_what_is_to_be_forgotten_goes_on_its_day(journal, upkeep, clock):
     trip = fact(HOME, ZHANG, entity("出差"), "张三在出差", expires=T0 + DAY, speaker=ZHANG)
     kept = fact(HOME, ZHANG, entity("感冒"), "张三感冒了", expires=T0 + DAY, pinned=True)
     old = fact(HOME, ZHANG, entity("居家"), "张三在家办公")
@@ -79,8 +78,7 @@ async def test_it_wakes_at_midnight(journal: Journal, clock: Clock, interval: in
     assert await make(shared)._step() == 61.0
 
 
-async def test_faded_facts_are_archived_and_deleted_after_grace(world):
-    journal, upkeep, clock = world
+async def test_faded_facts_are_archived_and_deleted_after_grace(journal, upkeep, clock):
     trivial = fact(HOME, ZHANG, entity("雨"), "昨天下雨了", importance=0.0)
     pinned = fact(HOME, ZHANG, entity("花生"), "张三对花生过敏", importance=0.0, pinned=True)
     vital = fact(HOME, ZHANG, entity("女儿"), "张三的女儿叫小雨", importance=1.0)
@@ -98,8 +96,7 @@ async def test_faded_facts_are_archived_and_deleted_after_grace(world):
     assert await upkeep.last_run() == clock.now
 
 
-async def test_a_run_can_be_undone(world):
-    journal, upkeep, clock = world
+async def test_a_run_can_be_undone(journal, upkeep, clock):
     trivial = fact(HOME, ZHANG, entity("雨"), "昨天下雨了", importance=0.0)
     await put(journal, HOME, trivial)
     clock.now = fades_at(trivial, 0.25) + 60
@@ -108,8 +105,7 @@ async def test_a_run_can_be_undone(world):
     assert await journal.read(lambda rows: rows.get(Fact, trivial.id)) == trivial
 
 
-async def test_many_facts_go_in_slices(world):
-    journal, upkeep, clock = world
+async def test_many_facts_go_in_slices(journal, upkeep, clock):
     rainy = (f"第{day}天下雨" for day in range(SLICE + 7))
     await put(journal, HOME, *(fact(HOME, ZHANG, entity("雨"), s, importance=0.0) for s in rainy))
     clock.now = T0 + 400 * DAY
@@ -118,8 +114,9 @@ async def test_many_facts_go_in_slices(world):
     assert [len(change.ops) for change in changes] == [SLICE, 7]
 
 
-async def test_superseded_facts_go_on_their_own_clock_but_only_within_a_session(world):
-    journal, upkeep, clock = world
+async def test_superseded_facts_go_on_their_own_clock_but_only_within_a_session(
+    journal, upkeep, clock
+):
     room = group("1")
     old = fact(HOME, ZHANG, entity("北京"), "张三住在北京", importance=1.0)
     elsewhere = fact(room, ZHANG, entity("北京"), "张三说他住在北京", importance=1.0)
@@ -135,8 +132,7 @@ async def test_superseded_facts_go_on_their_own_clock_but_only_within_a_session(
     assert await statements(journal, "archived") == {"张三住在北京"}
 
 
-async def test_an_entity_goes_with_its_last_row(world):
-    journal, upkeep, clock = world
+async def test_an_entity_goes_with_its_last_row(journal, upkeep, clock):
     rain, cat = entity("雨"), entity("猫")
     gone = fact(HOME, ZHANG, rain, "昨天下雨了", status="archived", archived_at=T0)
     also_gone = fact(HOME, ZHANG, cat, "有只猫路过", status="archived", archived_at=T0)
@@ -154,8 +150,7 @@ async def test_an_entity_goes_with_its_last_row(world):
     assert await scan(journal, Mention) == []
 
 
-async def test_preview_tells_beforehand_what_would_fade_when(world):
-    journal, upkeep, clock = world
+async def test_preview_tells_beforehand_what_would_fade_when(journal, upkeep, clock):
     soon = fact(HOME, ZHANG, entity("雨"), "昨天下雨了", importance=0.0)
     later = fact(HOME, ZHANG, entity("猫"), "张三喜欢猫", importance=0.5)
     await put(journal, HOME, soon, later)
@@ -166,8 +161,7 @@ async def test_preview_tells_beforehand_what_would_fade_when(world):
     assert await last_change(journal) == 1, "looking changes nothing"
 
 
-async def test_other_settings_are_tried_out_and_then_used(world):
-    journal, upkeep, clock = world
+async def test_other_settings_are_tried_out_and_then_used(journal, upkeep, clock):
     rain = fact(HOME, ZHANG, entity("雨"), "昨天下雨了", importance=0.0)
     await put(journal, HOME, rain)
     clock.now = T0 + 40 * DAY
@@ -181,8 +175,9 @@ async def test_other_settings_are_tried_out_and_then_used(world):
     assert (await upkeep.run()).archived == 1
 
 
-async def test_it_runs_by_itself_when_an_interval_is_over(world, monkeypatch: pytest.MonkeyPatch):
-    journal, _, clock = world
+async def test_it_runs_by_itself_when_an_interval_is_over(
+    journal, clock, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr(schedule, "SETTLING", 0.0)
     shared = context(journal, Settings(prune_interval=0), now=clock)
     upkeep = make(shared)
@@ -200,8 +195,7 @@ async def test_it_runs_by_itself_when_an_interval_is_over(world, monkeypatch: py
     await upkeep.close()
 
 
-async def test_what_was_to_come_replaces_what_was_so_on_its_day(world):
-    journal, upkeep, clock = world
+async def test_what_was_to_come_replaces_what_was_so_on_its_day(journal, upkeep, clock):
     old = fact(HOME, ZHANG, entity("老厂"), "张三在老厂上班", predicate="works_at")
     new = fact(
         *(HOME, ZHANG, entity("新厂"), "张三去新厂上班"),

@@ -69,5 +69,6 @@ class Memory:
 @pytest.fixture
 async def memory(journal: Journal) -> AsyncIterator[Memory]:
     made = Memory(journal, makers.T0 + 86_400)
+    await made.open()
     yield made
     await made.close()

@@ -24,7 +24,6 @@ def texts(found: Recall) -> str:
 
 async def test_a_character_that_many_have_is_not_looked_for(memory, monkeypatch):
     """Of 40 messages, one in eight has 高."""
-    await memory.open()
     for number in range(40):
         await memory.say(
             HOME, ZHANG, "身高一米六" if number % 8 == 0 else "路过", T0 + 90_000 * number
@@ -38,7 +37,6 @@ async def test_a_character_that_many_have_is_not_looked_for(memory, monkeypatch)
 
 
 async def test_forgetting_and_undoing_reach_recall(memory: Memory) -> None:
-    await memory.open()
     said = await memory.say(HOME, ZHANG, "我偷偷报名了马拉松")
     gone = Forgotten.of(HOME.id, said.id)
     change = await memory.know(gone, reason="forget")
@@ -86,7 +84,6 @@ async def test_traces_are_kept_per_circle_and_newest_first(memory: Memory) -> No
 
 
 async def test_the_lines_before_the_memories_count_in_the_budget(memory: Memory) -> None:
-    await memory.open()
     for number in range(20):
         await memory.say(HOME, ZHANG, f"第{number}次说花生过敏", T0 + number * 90_000)
     lead = [
@@ -230,7 +227,6 @@ async def test_what_means_the_same_is(memory: Memory, word: str, said: str, mean
 
 
 async def test_what_says_a_name_comes_before_what_its_bearer_says(memory: Memory) -> None:
-    await memory.open()
     for number in range(12):
         await memory.say(CLASS, HONG, f"第{number}场我先走啦", T0 + number, name="小美")
     await memory.say(CLASS, ZHANG, "小美下周过生日", T0 - 9_000)
