@@ -175,9 +175,7 @@ async def test_other_settings_are_tried_out_and_then_used(journal, upkeep, clock
     assert (await upkeep.run()).archived == 1
 
 
-async def test_it_runs_by_itself_when_an_interval_is_over(
-    journal, clock, monkeypatch: pytest.MonkeyPatch
-):
+async def test_it_runs_by_itself_when_an_interval_is_over(journal, clock, monkeypatch):
     monkeypatch.setattr(schedule, "SETTLING", 0.0)
     shared = context(journal, Settings(prune_interval=0), now=clock)
     upkeep = make(shared)
