@@ -7,6 +7,7 @@ has it where no real model is given.
 import re
 from typing import Any
 
+from tests.cases import rows
 from tests.prompts import Shown
 from tests.scripted import answer, said, thing
 
@@ -18,22 +19,7 @@ _CLAUSES = re.compile(r"[，。！!；;,.\n]+")
 _QUESTION = re.compile(r"[？?]|什么|吗|呢|谁|哪|怎么")
 _CALLED = re.compile(r"^我(?:的名字)?叫(\S{1,12})$|^my name is (\w+)$", re.IGNORECASE)
 _OWN = r"(?:^|我)(?:也|还|最|很|特别|一直|现在|最近)*"
-_RULES: tuple[tuple[str, str, str], ...] = (
-    (_OWN + r"(?:不喜欢|讨厌|不爱)(\S+)", "dislikes", "{name}不喜欢{object}"),
-    (_OWN + r"喜欢(?:吃|喝)?(\S+)", "likes", "{name}喜欢{object}"),
-    (_OWN + r"(?:擅长|精通) ?(\S+)", "skilled_in", "{name}擅长{object}"),
-    (_OWN + r"(?:住在|搬到)(\S+?)了?$", "lives_in", "{name}住在{object}"),
-    (_OWN + r"对(\S+?)过敏", "allergic_to", "{name}对{object}过敏"),
-    (_OWN + r"养了一只叫(\S+)的猫", "has_pet", "{name}养了一只叫{object}的猫"),
-    (_OWN + r"养了(?:一只|一条)(?!叫)(\S+)$", "has_pet", "{name}养了{object}"),
-    (_OWN + r"在学 ?(\S+)", "studies", "{name}在学{object}"),
-    (_OWN + r"是(\S*(?:工程师|老师|医生|设计师|学生))$", "works_as", "{name}是{object}"),
-    (r"我的师父是(\S+)", "mentor", "{name}的师父是{object}"),
-    (r"\bmy mentor is (\w+)", "mentor", "{name}'s mentor is {object}"),
-    (r"\bI live in (\w+)", "lives_in", "{name} lives in {object}"),
-    (r"\bI like (\w+)", "likes", "{name} likes {object}"),
-    (_OWN + r"(?:打算|计划)(\S+)", "plans", "{name}打算{object}"),
-)
+_RULES = [(rule.replace("OWN ", _OWN), *rest) for rule, *rest in rows(__file__, "RULES")]
 _OTHERS = re.compile(r"@(U\d+) (?:最)?喜欢([^，。！,.!\s]+)")
 _WORLD = re.compile(r"(\w+?)(常用于|有助于)(\w+)|用 ?(\w+?) ?(部署|写)(\w+)")
 

@@ -30,13 +30,8 @@ from .trial import sum_up
 
 SECRETS = rows(__file__, "SECRETS")
 """Words around a secret, and two of its kind."""
-WORDS = (
-    ("蓝鲸暗语", "白鹭纸鸢"), ("zeppelin", "marimbas"), ("怀孕三月", "辞职单据"),
-    ("助听器套", "假发胶水"), ("insulin pens", "hair tonics"),
-)  # fmt: skip
-CONFIDENCES = (
-    "{}，别告诉别人", "{}，這件事你要保密", "{}, please don't tell anyone", "{}|这是秘密，别说出去",
-)  # fmt: skip
+WORDS = rows(__file__, "WORDS")
+CONFIDENCES = rows(__file__, "CONFIDENCES")
 """With a bar: what comes after it is a message of its own."""
 KINDS = (
     "secret", "confidence", "taken back", "paused", "unlisted", "forgotten", "fact forgotten",

@@ -10,27 +10,8 @@ from . import release, steps, suite
 from .environment import Environment, main_environment
 from .steps import ROOT, StepError, heading
 
-PROGRAMS = {
-    "eval": ("tests.instruments.eval", "how well recall finds what was asked for"),
-    "scenes": (
-        "tests.instruments.scenes",
-        "what is remembered of talks; --live: by your model; --stories: in AstrBot",
-    ),
-    "bench": ("tests.instruments.bench", "how fast it is and how much memory it takes"),
-    "docs": (
-        "tests.instruments.docs",
-        "writes the pages that are generated from the code; --site: all pages in dist/site",
-    ),
-    "screenshots": (
-        "tests.instruments.demo.screenshots",
-        "the README's pictures of the web UI, made anew",
-    ),
-    "release": (
-        "tests.instruments.dev.publish",
-        "checks, then zip, source and checksums in dist/ (--untested: without the tests)",
-    ),
-    "chaos": ("tests.instruments.chaos", "kills, damages, long work: is anything lost?"),
-}
+_LINES = Path(__file__).with_name("programs.txt").read_text(encoding="utf-8").splitlines()
+PROGRAMS = {name: (module, about) for name, module, about in (x.split(" | ") for x in _LINES)}
 """Programs for developers, each with arguments of its own; ``NAME --help`` lists them."""
 
 

@@ -7,25 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.cases import tabled
 from tests.instruments.dev import publish, release
 from tests.instruments.dev.steps import ROOT
 
-HEAD = "# Changelog\n\n## [Unreleased]\n\n"
-NEWEST = "## [1.2.0] - 2026-11-30\n\n- new\n\n## [1.1.0] - 2026-11-01\n\n- old\n"
 
-
-@pytest.mark.parametrize(
-    ("text", "version", "problem"),
-    [
-        (HEAD + NEWEST, "1.2.0", ""),
-        (NEWEST, "1.2.0", "no section Unreleased"),
-        (HEAD + "- more\n\n" + NEWEST, "1.2.0", "something is unreleased"),
-        (HEAD + NEWEST, "1.3.0", "no dated section"),
-        (HEAD + NEWEST.replace(" - 2026-11-30", ""), "1.2.0", "no dated section"),
-        (HEAD + NEWEST.replace("- new\n", ""), "1.2.0", "says nothing"),
-        (HEAD + NEWEST, "1.1.0", "not the newest"),
-    ],
-)
+@tabled
 def test_the_changelog_tells_of_the_version(text: str, version: str, problem: str) -> None:
     found = list(publish.changelog(text, version))
     assert len(found) == bool(problem)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cases import tabled
 from tests.instruments.dev import suite
 from tests.instruments.dev.environment import Environment
 from tests.instruments.dev.steps import StepError
@@ -16,20 +17,12 @@ name="pytest" errors="{errors}" failures="{failures}" skipped="{skipped}" tests=
 </testsuites>"""
 
 
-@pytest.mark.parametrize(
-    ("counts", "code", "expected"),
-    [
-        ({"tests": 12, "skipped": 2}, 0, Outcome(10, 0, 2)),
-        ({"tests": 12, "failures": 1, "errors": 2}, 1, Outcome(9, 3, 0, ok=False)),
-        ({"tests": 3}, 3, Outcome(3, 0, 0, ok=False)),
-        ({"tests": 0}, 5, Outcome(ok=False, problem="no test was found")),
-    ],
-)
+@tabled
 def test_a_report_is_counted(tmp_path, counts, code, expected):
     numbers = dict.fromkeys(("tests", "errors", "failures", "skipped"), 0) | counts
     report = tmp_path / "report.xml"
     report.write_text(REPORT.format(**numbers), encoding="utf-8")
-    assert suite.count(report, code) == expected
+    assert suite.count(report, code) == Outcome(**expected)
 
 
 def test_marked_modules_are_found():

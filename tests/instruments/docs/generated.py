@@ -6,7 +6,7 @@ A part stands between two comments; what is written around it is kept.
 import html
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,25 +18,14 @@ from tests.sources import ROOT
 LANGUAGES = {"zh": "zh-CN", "en": "en-US"}
 """Languages of the pages, as folders of ``docs/`` and as AstrBot calls them."""
 PART = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- /generated -->)", re.DOTALL)
-WORDS = {
-    "zh": {
-        "commands": ("指令", "英文", "作用", "谁可以用"),
-        "settings": ("设置", "默认", "说明"),
-        "all": "所有人", "admins": "管理员", "on": "开", "off": "关", "empty": "空",
-        "colon": "：", "stop": "。", "comma": "、",
-    },
-    "en": {
-        "commands": ("Command", "Chinese", "What it does", "For"),
-        "settings": ("Setting", "Default", "What it is"),
-        "all": "everybody", "admins": "admins", "on": "on", "off": "off", "empty": "empty",
-        "colon": ": ", "stop": ". ", "comma": ", ",
-    },
-}  # fmt: skip
+WORDS: dict[str, dict[str, Any]] = json.loads(
+    Path(__file__).with_name("words.json").read_text("utf-8")
+)
 
 
-def table(head: tuple[str, ...], rows: Iterator[tuple[str, ...]]) -> str:
+def table(head: Sequence[str], rows: Iterator[tuple[str, ...]]) -> str:
     """A Markdown table; bars inside cells are escaped."""
-    lines = [head, ("---",) * len(head), *rows]
+    lines = [tuple(head), ("---",) * len(head), *rows]
     escaped = ([cell.replace("|", r"\|") for cell in line] for line in lines)
     return "".join(f"| {' | '.join(line)} |\n" for line in escaped)
 
@@ -45,7 +34,7 @@ def commands(language: str) -> str:
     """The commands of the ``memory`` group, in the order of ``/memory help``."""
     from graph_memory.astrbot import ADMINS, APART, COMMANDS
 
-    words: dict[str, Any] = WORDS[language]
+    words = WORDS[language]
     known = {each.name: each for each in (*COMMANDS, *APART)}
     names = [key.removeprefix("help_") for key in TEXTS[language] if key.startswith("help_")]
 
@@ -61,7 +50,7 @@ def commands(language: str) -> str:
 
 def settings(language: str) -> str:
     """All settings, with what AstrBot's panel says of them."""
-    words: dict[str, Any] = WORDS[language]
+    words = WORDS[language]
     path = ROOT / ".astrbot-plugin" / "i18n" / f"{LANGUAGES[language]}.json"
     told = json.loads(path.read_text(encoding="utf-8"))["config"]
 
