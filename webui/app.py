@@ -9,8 +9,10 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import ValidationError
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import Response
 from starlette.routing import Route
+from starlette.staticfiles import StaticFiles
 from starlette.types import Receive, Scope, Send
 
 from .auth import Keyring
@@ -29,7 +31,7 @@ from .pages import (
     overview,
     people,
 )
-from .rendering import Assets, FormError, PageRequest
+from .rendering import FormError, PageRequest
 
 PARTS = (login, overview, editing, memories, people, graph_pages, inspection, fading, data)
 """Modules of pages; an address belongs to the first that takes it."""
@@ -55,7 +57,11 @@ def create_app(
     app = FastAPI(
         openapi_url=None,
         redirect_slashes=False,
-        middleware=[Middleware(Guard, keyring=keyring, site=site, agents=bool(options.mcp_asker))],
+        middleware=[
+            Middleware(Guard, keyring=keyring, site=site, agents=bool(options.mcp_asker)),
+            # What is packed holds no secret that is the same each time: its length tells nothing.
+            Middleware(GZipMiddleware, compresslevel=4),
+        ],
     )
     app.state.memory, app.state.tune, app.state.reopen = memory, tune, reopen
     app.state.options, app.state.live = options, Live(memory)
@@ -63,7 +69,7 @@ def create_app(
     app.include_router(live_routes)
     for part in PARTS:
         app.include_router(part.routes)
-    app.mount("/static", Assets(directory=_STATIC))
+    app.mount("/static", StaticFiles(directory=_STATIC))
     if options.mcp_asker:
         app.router.routes.append(Route(AGENTS, Agents(memory), methods=["POST"]))
     app.add_api_route("/healthz", lambda: {"status": "ok"})

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import gzip
 import logging
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache, lru_cache
+from functools import cache
 from ipaddress import ip_address
 from itertools import islice
 from pathlib import Path
@@ -16,10 +15,8 @@ from urllib.parse import quote, urlencode
 
 from fastapi import Depends
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from starlette.datastructures import Headers
 from starlette.requests import Request
-from starlette.responses import FileResponse, RedirectResponse, Response
-from starlette.staticfiles import StaticFiles
+from starlette.responses import RedirectResponse, Response
 from starlette.types import Receive, Scope, Send
 
 from .core import errors, model, pinyin, service, settings, text
@@ -34,8 +31,6 @@ SLICE = 800
 """Pieces of a page that are written at a time: about 1 ms."""
 SOON = 1.0
 """Seconds that a form waits for long work; after that a page shows how far it is."""
-PACKED = 128
-"""Compressed files of ours that are kept."""
 PLACES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("overview", "/", ()),
     ("memories", "/memories", ("/memories", "/review")),
@@ -50,46 +45,7 @@ PLACES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
 """The main pages: name, address, and how the addresses begin that belong to them."""
 
 
-class Assets(StaticFiles):
-    """Styles and scripts; each version of a file is compressed once."""
-
-    async def get_response(self, path: str, scope: Scope) -> Response:
-        """A file, compressed if the browser takes that and it gets smaller."""
-        found = await super().get_response(path, scope)
-        found.headers["vary"] = "Accept-Encoding"
-        if isinstance(found, FileResponse) and _takes_gzip(scope) and scope["method"] == "GET":
-            body = await asyncio.to_thread(_packed, str(found.path), found.headers["etag"])
-            if len(body) < int(found.headers["content-length"]):
-                headers = {k: v for k, v in found.headers.items() if k != "content-length"}
-                return Response(body, headers=headers | {"content-encoding": "gzip"})
-        return found
-
-
-@lru_cache(PACKED)
-def _packed(path: str, _version: str) -> bytes:
-    return gzip.compress(Path(path).read_bytes(), 9)
-
-
-def _takes_gzip(scope: Scope) -> bool:
-    return "gzip" in Headers(scope=scope).get("accept-encoding", "")
-
-
-class Packed(Response):
-    """Response that is compressed for a browser that takes that.
-
-    What is packed holds no secret that is the same each time, so its length tells nothing.
-    """
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        self.headers["vary"] = "Accept-Encoding"
-        if _takes_gzip(scope):
-            self.body = await asyncio.to_thread(gzip.compress, self.body, 4)
-            self.headers["content-encoding"] = "gzip"
-        self.headers["content-length"] = str(len(self.body))
-        await super().__call__(scope, receive, send)
-
-
-class SlicedPage(Packed):
+class SlicedPage(Response):
     """Page that is written in slices, so that a chat's recall need not wait for it.
 
     Args:
@@ -106,6 +62,7 @@ class SlicedPage(Packed):
             slices.append("".join(some))
             await asyncio.sleep(0)
         self.body = "".join(slices).encode()
+        self.headers["content-length"] = str(len(self.body))
         await super().__call__(scope, receive, send)
 
 

@@ -47,6 +47,13 @@ async def test_a_restore_is_carried_out_where_the_memory_can_be_opened_anew(own)
         assert asked == [True]
 
 
+async def test_an_export_is_sent_as_it_is(mine: httpx.AsyncClient, own: MemoryService) -> None:
+    file = (await own.transfer.export()).path
+    sent = await mine.get(f"/data/exports/{file.name}", headers={"Accept-Encoding": "gzip"})
+    assert sent.headers["content-length"] == str(file.stat().st_size)
+    assert sent.content == file.read_bytes()
+
+
 async def test_a_damaged_backup_is_said(mine: httpx.AsyncClient, own: MemoryService) -> None:
     broken = own.directory / "backups" / "journal-20240101T000000Z.sqlite3"
     broken.parent.mkdir(exist_ok=True)

@@ -117,7 +117,8 @@ async def download(memory: Memory, name: Name) -> Response:
     if name not in dict(await asyncio.to_thread(_exports, memory.directory)):
         raise errors.NotFoundError(f"there is no export {name}")
     path = memory.directory / files.EXPORTS / name
-    return FileResponse(path, media_type="application/x-ndjson", filename=name)
+    plain = {"Content-Encoding": "identity"}  # not compressed: its size is told
+    return FileResponse(path, headers=plain, media_type="application/x-ndjson", filename=name)
 
 
 # ------------------------------------------------------------------------ imports

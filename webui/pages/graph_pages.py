@@ -7,18 +7,18 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, replace
 from typing import Annotated, Literal, get_args
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Query
 from pydantic import Field
-from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.responses import JSONResponse, RedirectResponse, Response, StreamingResponse
 
 from ..core import errors, graph, presentation
 from ..listing import MAX_TEXT, Id
-from ..rendering import Memory, Packed, Visit
+from ..rendering import Memory, Visit
 from .inspection import ViewAsQuery
 
 MAX_NODES = 300
@@ -29,6 +29,8 @@ MAX_AMONG = 60
 RESULTS = 24
 MOST = 50
 """Most answers to a question."""
+SLICE = 1 << 18
+"""Bytes of the map that are sent at a time."""
 ALTERNATIVES = 5
 """Others of a similar name that are offered."""
 
@@ -210,7 +212,17 @@ async def whole(memory: Memory) -> Response:
     """The whole graph, or the best connected part of it, with a place for each node."""
     found, now, rate = await memory.graph.map(), memory.now(), memory.settings.time_decay_rate
     body = await asyncio.to_thread(presentation.packed, found, now, rate)
-    return Packed(body, media_type="application/json")
+    return StreamingResponse(_slices(body), media_type="application/json")
+
+
+async def _slices(body: bytes) -> AsyncIterator[bytes]:
+    """A body in pieces, each compressed in a few milliseconds.
+
+    Older versions of Starlette do that on the event loop, with a body as a whole.
+    """
+    for start in range(0, len(body), SLICE):
+        yield body[start : start + SLICE]
+        await asyncio.sleep(0)
 
 
 @routes.get("/api/v1/graph/seen")
