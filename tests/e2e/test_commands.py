@@ -1,90 +1,101 @@
-"""``/memory`` and the tools, as people and models use them."""
+"""``/memory``, ``/persona`` and talk, as people use them: the dialogues of ``dialogues.txt``."""
+
+import json
+import re
+from pathlib import Path
 
 import pytest
 
-from .harness import ADMIN_ID
-from .world import World
+from tests.cases import cases
 
-pytestmark = [pytest.mark.e2e, pytest.mark.asyncio(loop_scope="session")]
+from .harness import ChatCall
+from .test_remembering import texts
+from .world import PLUGIN, World, injected
 
+pytestmark = [pytest.mark.e2e, pytest.mark.host, pytest.mark.asyncio(loop_scope="session")]
 
-@pytest.mark.host
-async def test_remember_and_search(world: World) -> None:
-    assert "记住了" in await world.qq.ask_private(421, "/memory remember 我对芒果过敏", "小四")
-    assert "芒果" in await world.qq.ask_private(421, "/memory search 过敏")
-    assert "芒果" in await world.qq.ask_private(421, "/记忆 我的")
-    for written in ("Memory mine", "／记忆 我的", "/记忆我的", "/记忆搜索过敏"):
-        assert "芒果" in await world.qq.ask_private(421, written)
-    assert "要找什么" in await world.qq.ask_private(421, "/memory search")
-    assert "要记住什么" in await world.qq.ask_private(421, "/memory remember")
+CASES = cases(Path(__file__).with_name("dialogues.txt"))
+SAID = re.compile(r"(?:(\d+)@)?(\d+)(?:/(\S+?))?([~!]?): (.*)")
 
 
-@pytest.mark.host
-async def test_what_is_for_admins(world: World) -> None:
-    for command in ("/memory flush", "/memory preview", "/memory doctor"):
-        assert "权限" in await world.qq.ask_private(431, command, "小五")
-    assert "召回索引" not in await world.qq.ask_private(431, "/memory status")
-    status = await world.status()
-    assert "召回索引：就绪" in status
-    assert f"http://127.0.0.1:{world.web_port}" in status
-    in_group = await world.qq.ask_group(5042, ADMIN_ID, "/memory status", at_bot=False)
-    assert "召回索引" not in in_group
-    assert "30 天内会归档" in await world.qq.ask_private(ADMIN_ID, "/memory preview")
-    assert "日志没有问题" in await world.qq.ask_private(ADMIN_ID, "/memory doctor")
-    told = await world.qq.ask_private(431, "/memory help")
-    assert "/记忆 我的" in told
-    assert "/memory mine" in told  # the title says that English works
+class Dialogue:
+    """Plays a case: a line is what somebody does, or what is to come of it.
+
+    ``account/name: text`` is said in private, ``group@account: text`` to the bot in a group, with
+    ``!`` not to it by an @, with ``~`` to nobody. ``= …`` is in the answer, ``! …`` is not; ``+ …``
+    is put before the model; ``asked …``, ``model …`` and ``history …`` (or ``no-…``) are in what it
+    was asked, its system's prompt and the messages. ``{page}`` is the memory page's address,
+    ``{name}`` what the answer before ``name`` told; ``unasked``: nothing was since ``mark``.
+    """
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._told = self._name = ""
+        self._marked = 0
+        self._call = ChatCall({})
+
+    def _filled(self, text: str) -> str:
+        page = f"http://127.0.0.1:{self._world.web_port}"
+        return text.replace("{page}", page).replace("{name}", self._name)
+
+    async def play(self, lines: list[str]) -> None:
+        for line in map(self._filled, lines):
+            if said := SAID.fullmatch(line):
+                await self._say(*said.groups())
+            else:
+                sign, _, text = line.partition(" ")
+                await self._step(sign, text)
+
+    async def _say(self, group: str, who: str, name: str, how: str, text: str) -> None:
+        qq, before = self._world.qq, len(self._world.asked(text))
+        if how == "~":
+            await qq.send_group(int(group), int(who), text, name)
+        elif group:
+            self._told = await qq.ask_group(int(group), int(who), text, name, at_bot=not how)
+        else:
+            self._told = await qq.ask_private(int(who), text, name)
+        self._call = next(iter(self._world.asked(text)[before:]), ChatCall({}))
+
+    async def _step(self, sign: str, text: str) -> None:
+        bot, umo = self._world.bot, self._world.qq.umo
+        match sign:
+            case "learn":
+                await self._world.learn()
+            case "name":
+                self._name = self._told.split("：")[1]
+            case "mark":
+                self._marked = len(self._world.chats)
+            case "unasked":
+                assert len(self._world.chats) == self._marked
+            case "persona":
+                await bot.create_persona(*text.split(" ", 1))
+            case "rule":
+                who, _, persona = text.partition(" ")
+                await bot.force_session_persona(umo(user_id=int(who)), persona or None)
+            case "setting":
+                await bot.save_plugin_config(PLUGIN, json.loads(text))
+                await self._world.ready()
+            case "reload":
+                await bot.reload_plugin(PLUGIN)
+                await self._world.ready()
+            case "conversations":
+                who, count = text.split()
+                assert len(await bot.conversations(umo(user_id=int(who)))) == int(count)
+            case "kept":
+                who, words = text.split(" ", 1)
+                assert texts(self._world, f"aiocqhttp:{who}") == [words]
+            case _:
+                self._check(sign, text)
+
+    def _check(self, sign: str, text: str) -> None:
+        shown = {
+            "=": self._told, "!": self._told, "+": injected(self._call),
+            "asked": self._call.last_user_parts[0][-len(text) :], "model": self._call.system,
+            "history": str(self._call.messages),
+        }[sign.removeprefix("no-")]  # fmt: skip
+        assert (text in shown) is not (sign == "!" or sign.startswith("no-")), (sign, text, shown)
 
 
-@pytest.mark.host
-async def test_what_is_no_command_goes_no_further(world: World) -> None:
-    await world.say(432, "我在学编钟", "小八")
-    asked = len(world.chats)
-    for text, meant in (
-        ("/memory serach 编钟", "/memory search"),
-        ("/记忆 搜所 编钟", "/记忆 搜索"),
-        ("/memory pause qun", "/记忆 暂停 [群]"),
-        ("/memory mine 谢谢", "/记忆 我的"),
-    ):
-        told = await world.qq.ask_private(432, text)
-        assert "什么都没有做" in told
-        assert meant in told
-    assert "什么都没有做" in await world.qq.ask_group(5043, 432, "/memory serach", at_bot=False)
-    for bare in ("/memory", "/记忆"):
-        told = await world.qq.ask_private(432, bare)
-        assert "/记忆 帮助" in told
-        assert "/记忆 备份" not in told, "it is for admins"
-        assert "├" not in told
-    assert len(world.chats) == asked, "the model was not asked"
-    found = await world.qq.ask_private(432, "/memory search 编钟")
-    assert "我在学编钟" in found
-    assert "serach" not in found
-    assert "搜所" not in found
-
-
-@pytest.mark.host
-async def test_talk_that_begins_like_a_command_reaches_the_model(world: World) -> None:
-    for text in (
-        "记忆 状态 不太好怎么办",
-        "记忆 忘掉 是两回事",
-        "memory backup of my phone failed",
-    ):
-        assert (await world.say(433, text, "小九")).last_user_parts[0].endswith(text)
-        assert "什么都没有做" in await world.qq.ask_private(433, "/memory why 不太好")
-    assert "是两回事" in await world.qq.ask_private(433, "/memory search 两回事")
-    for text in ("记忆 状态", "memory mine 1"):
-        assert "🧠" in await world.qq.ask_private(433, text)
-
-
-async def test_a_backup_is_put_back_while_the_bot_runs(world: World) -> None:
-    await world.say(441, "我喜欢陶艺", "小六")
-    name = (await world.qq.ask_private(ADMIN_ID, "/memory backup")).split("：")[1]
-    await world.say(441, "我还喜欢木雕")
-    assert "木雕" in await world.qq.ask_private(441, "/memory search 木雕")
-    assert "权限" in await world.qq.ask_private(441, f"/memory restore {name} 确认")
-    assert name in await world.qq.ask_private(ADMIN_ID, "/memory restore")
-    assert "消息 -" in await world.qq.ask_private(ADMIN_ID, f"/memory restore {name}")
-    assert "已恢复" in await world.qq.ask_private(ADMIN_ID, f"/memory restore {name} 确认")
-    assert "木雕" not in await world.qq.ask_private(441, "/memory search 木雕")
-    assert "陶艺" in await world.qq.ask_private(441, "/memory search 陶艺")
-    assert f"http://127.0.0.1:{world.web_port}" in await world.status()
+@pytest.mark.parametrize("name", CASES)
+async def test_what_becomes_of_a_dialogue(world: World, name: str) -> None:
+    await Dialogue(world).play(CASES[name])

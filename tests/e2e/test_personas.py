@@ -23,51 +23,6 @@ async def personas(shared_world: World) -> AsyncIterator[None]:
     await shared_world.bot.delete_persona(LIFE)
 
 
-async def test_listing_and_switching(world: World) -> None:
-    listed = await world.qq.ask_private(201, "/persona", "小王")
-    assert TECH in listed
-    assert LIFE in listed
-    assert "当前：default" in listed
-    assert TECH in await world.qq.ask_private(201, f"/persona {TECH}")
-    assert "技术助手" in (await world.say(201, "你好")).system
-    assert f"当前：{TECH}" in await world.qq.ask_private(201, "/persona")
-    assert "没有人格" in await world.qq.ask_private(201, "/persona nobody")
-    assert "已取消" in await world.qq.ask_private(201, "/persona unset")
-    assert "当前：（无）" in await world.qq.ask_private(201, "/persona")
-    assert "技术助手" not in (await world.say(201, "还在吗")).system
-
-
-async def test_talk_about_personas_reaches_the_model(world: World) -> None:
-    for text in ("persona 5 好玩吗", "人格 分裂是什么意思"):
-        assert (await world.say(205, text, "小郑")).last_user_parts[0].endswith(text)
-
-
-async def test_new_with_a_persona(world: World) -> None:
-    umo = world.qq.umo(user_id=202)
-    await world.say(202, "第一个对话", "小李")
-    assert LIFE in await world.qq.ask_private(202, f"/new {LIFE}")
-    assert len(await world.bot.conversations(umo)) == 2  # AstrBot's own /new stayed out of it
-    call = await world.say(202, "第二个对话")
-    assert "生活顾问" in call.system
-    assert "第一个对话" not in str(call.messages)
-    assert "没有人格" in await world.qq.ask_private(202, "/new nobody")
-    assert len(await world.bot.conversations(umo)) == 2
-    plain = await world.qq.ask_private(202, "/new")
-    assert "new conversation" in plain  # plain /new is AstrBot's
-    assert "生活顾问" in (await world.say(202, "第三个对话")).system
-
-
-async def test_session_rule_overrides(world: World) -> None:
-    umo = world.qq.umo(user_id=203)
-    await world.say(203, "你好", "小赵")
-    await world.bot.force_session_persona(umo, LIFE)
-    reply = await world.qq.ask_private(203, f"/persona {TECH}")
-    assert "会话的规则" in reply
-    assert LIFE in reply
-    assert "会话的规则" in await world.qq.ask_private(203, f"/new {TECH}")
-    await world.bot.force_session_persona(umo, None)
-
-
 async def test_group_members_may_not_switch(world: World) -> None:
     before = await world.bot.conversations(world.qq.umo(group_id=5021))
     for command in (f"/persona {TECH}", f"/new {TECH}"):

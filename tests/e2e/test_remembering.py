@@ -7,7 +7,7 @@ import signal
 import pytest
 
 from .harness import ADMIN_ID, wait_until
-from .world import PLUGIN, World, injected
+from .world import World, injected
 
 pytestmark = [pytest.mark.e2e, pytest.mark.asyncio(loop_scope="session")]
 
@@ -34,19 +34,6 @@ async def test_next_conversation(world: World) -> None:
 
     history = await wait_until(stored, what="history to be stored")
     assert "花生" not in history  # what is injected never enters AstrBot's own history
-
-
-@pytest.mark.host
-async def test_group_of_several_people(world: World) -> None:
-    group = 5011
-    await world.qq.send_group(group, 1111, "周末我喜欢去爬山，你们呢？", "小红")
-    await world.qq.send_group(group, 1112, "我喜欢滑板，刚买了一块。", "小明")
-    await world.say_in(group, 1113, "我打算周六约大家露营", "小刚")
-    assert texts(world, "aiocqhttp:1111") == ["周末我喜欢去爬山，你们呢？"]  # unaddressed, too
-    await world.learn()
-    call = await world.say_in(group, 1113, "小明喜欢玩什么来着？")
-    assert "滑板" in injected(call)
-    assert "小明" in injected(call)
 
 
 @pytest.mark.host
@@ -114,19 +101,6 @@ async def test_a_message_during_a_tool_loop_is_kept(world: World) -> None:
     finally:
         go_on.set()
     await world.qq.next_message(user_id=151)
-
-
-@pytest.mark.host
-async def test_reload_by_saving_settings(world: World) -> None:
-    await world.say(161, "我住在苏州", "小苏")
-    await world.bot.save_plugin_config(PLUGIN, {"retrieval_top_k": 9})
-    await world.ready()
-    assert "住在苏州" not in await world.qq.ask_private(161, "/memory mine")  # not learned yet
-    await world.learn()
-    assert "苏州" in injected(await world.say(161, "我住在哪里？"))
-    await world.bot.reload_plugin(PLUGIN)
-    await world.ready()
-    assert "苏州" in injected(await world.say(161, "我住在哪个城市？"))
 
 
 @pytest.mark.parametrize("sig", [signal.SIGTERM, signal.SIGKILL])
