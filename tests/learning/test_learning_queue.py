@@ -20,7 +20,7 @@ from graph_memory.learning.batching import PATIENCE
 from graph_memory.learning.prompt import VERSION
 from graph_memory.library import Library
 from graph_memory.model import BOT, GAP, Change, Episode, Fact, Forgotten, Session, Turn, stable_id
-from graph_memory.settings import GROUPS, Settings
+from graph_memory.settings import Settings
 from graph_memory.store import Journal
 from tests.makers import put, scan
 
@@ -30,6 +30,7 @@ from ..scripted import ScriptedModel, answer, said
 
 ZHANG, LI = user("zhang"), user("li")
 HERE, OTHER, ROOM = private("zhang"), private("zhang", "ruo"), group("100")
+PLACES = {"home": HERE, "room": ROOM, "other": group("200")}
 CATS = answer(said("U1", "likes", "猫", "张三喜欢猫", 1), summary="张三聊了猫。")
 DOGS = answer(said("U1", "likes", "狗", "张三喜欢狗", 1))
 
@@ -92,11 +93,6 @@ async def world(tmp_path: Path, request: Any) -> AsyncIterator[World]:
     await made.close()
 
 
-def with_settings(**settings: Any) -> Any:
-    """Run a test on a bot with these settings."""
-    return pytest.mark.parametrize("world", [{"settings": Settings(**settings)}], indirect=True)
-
-
 async def test_what_is_heard_is_clean_and_on_disk(world: World):
     heard = await world.learning.hear(
         Turn(HERE, ZHANG, " 张\n三 ", " 我喜欢猫\x00 ", ref="m1"), at=T0 - 5
@@ -111,40 +107,27 @@ async def test_what_is_heard_is_clean_and_on_disk(world: World):
     assert (await world.learning.status()).buffered == 2
 
 
-@with_settings(never_remember=(GROUPS,))
-async def test_without_group_learning_nothing_said_in_groups_is_stored(world: World):
-    assert await world.learning.hear(Turn(ROOM, ZHANG, "张三", "大家好")) is None
-    assert await world.learning.reply(ROOM, "你好") is None
-    assert await world.learning.remember(Turn(ROOM, ZHANG, "张三", "记住我")) == ()
-    assert await world.learning.hear(Turn(HERE, ZHANG, "张三", "你好"))
-    assert (await world.journal.counts())["messages"] == 1
-    assert await world.journal.presences() == []
-
-
-@with_settings(never_remember=("zhang",))
-async def test_who_is_not_remembered_leaves_nothing(world: World):
-    learning = world.learning
-    assert await learning.hear(Turn(ROOM, ZHANG, "张三", "大家好")) is None
-    assert await learning.reply(ROOM, "张三你好", to=ZHANG) is None
-    assert await learning.reply(HERE, "你好") is None
-    assert await learning.remember(Turn(HERE, ZHANG, "张三", "记住我")) == ()
-    assert await learning.hear(Turn(ROOM, user("li"), "李四", "你好"))
-    assert await learning.reply(ROOM, "李四你好", to=user("li"))
-    assert [each.user for each in await world.journal.presences()] == [user("li")]
-
-
-@with_settings(remember_only=("li", "200"))
-async def test_only_who_is_listed_is_remembered_and_a_groups_pause_stays(world: World):
-    learning, other = world.learning, group("200")
-    assert await learning.hear(Turn(ROOM, ZHANG, "张三", "大家好")) is None
-    assert await learning.reply(ROOM, "张三你好", to=ZHANG) is None
-    assert await learning.reply(ROOM, "大家好") is None
-    assert await learning.hear(Turn(ROOM, user("li"), "李四", "我在"))
-    assert await learning.reply(ROOM, "李四你好", to=user("li"))
-    assert await learning.hear(Turn(other, ZHANG, "张三", "这里呢"))
-    assert await learning.reply(other, "这里可以")
-    await learning.pauses.pause("circle", other.circle)
-    assert await learning.hear(Turn(other, ZHANG, "张三", "暂停了")) is None
+@tabled
+async def test_only_what_is_to_be_remembered_is_stored(world, settings, steps, present):
+    """Nothing of chats and people that are left out, nor of answers to them; a pause stays."""
+    await world.close()
+    world.settings = Settings(**settings)
+    learning = (await world.open()).learning
+    for what, place, who, is_stored in steps:
+        turn = Turn(PLACES[place], user(who) if who else "", who, "大家好")
+        match what:
+            case "hear":
+                found = await learning.hear(turn)
+            case "reply":
+                found = await learning.reply(turn.session, "你好", to=turn.user)
+            case "remember":
+                found = await learning.remember(turn)
+            case _:
+                await learning.pauses.pause("circle", turn.session.circle)
+                continue
+        assert bool(found) is is_stored, (what, place, who)
+    assert (await world.journal.counts())["messages"] == sum(step[-1] for step in steps)
+    assert [each.user for each in await world.journal.presences()] == [*map(user, present)]
 
 
 async def test_a_full_buffer_is_learned_with_one_call(world: World):

@@ -1,5 +1,6 @@
 """Records of days, weeks, months and years: when, of what, in whose words, and when they go."""
 
+import itertools
 from dataclasses import replace
 from datetime import date, datetime, timedelta
 from pathlib import Path
@@ -349,34 +350,22 @@ async def test_forgetting_takes_the_words_of_all_records_and_time_gives_others_b
 
 async def test_forgetme_leaves_no_byte_of_what_records_told(tmp_path: Path):
     planted = "青岛PLANTED看海"
-
     clock = Clock(MONDAY.timestamp())
     model = ScriptedModel(lambda call: planted if "<records>" in call.prompt else "")
     async with opened(tmp_path / "data", zone=CHINA, now=clock, model=model) as service:
-        for day in (0, 1, 35):
-            for hour in (0, 2):
-                clock.now = (
-                    MONDAY - timedelta(hours=8) + timedelta(days=day, hours=hour)
-                ).timestamp()
-                for who in (ZHANG, LI):
-                    text = (
-                        f"我说{planted}的事情第{day}天"
-                        if who == ZHANG
-                        else f"我们KEPT第{day}天吃饭"
-                    )
-                    await service.learning.hear(Turn(CLUB, who, who[-3:], text))
+        for day, hour, who in itertools.product((0, 1, 35), (12, 14), (ZHANG, LI)):
+            clock.now = (MONDAY.replace(hour=hour) + timedelta(days=day)).timestamp()
+            text = f"我说{planted}的事情第{day}天" if who == ZHANG else f"我们KEPT第{day}天吃饭"
+            await service.learning.hear(Turn(CLUB, who, who[-3:], text))
         clock.now = (MONDAY + timedelta(days=20)).timestamp()
         await service.learning.hear(Turn(CLUB, LI, "李四", "今天KEPT一个人吃饭"))
         await service.learning.reply(CLUB, "慢慢吃，KEPTBOT")
         clock.now = (MONDAY + timedelta(days=400)).timestamp()
         service.learning._extractor._model = None
         await service.learning.flush()
-        told = await scan(service.journal, Episode)
-        words = [
-            replace(row, summary=planted if ZHANG in row.participants else "李四KEPT一个人吃饭")
-            for row in told
-        ]
-        await put(service.journal, *words)
+        for row in await scan(service.journal, Episode):
+            text = planted if ZHANG in row.participants else "李四KEPT一个人吃饭"
+            await put(service.journal, replace(row, summary=text))
         assert (await service.upkeep.run()).records >= 4
         found = await scan(service.journal, Episode)
         assert any(planted in row.summary for row in found if row.is_record)

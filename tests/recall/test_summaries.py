@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from graph_memory.model import Episode, Session, asker_of
-from tests.cases import tabled
+from tests.cases import rows, tabled
 from tests.makers import CHINA, entity, fact, group, private, user
 from tests.scripted import HashEmbedder
 
@@ -13,13 +13,6 @@ from .conftest import Memory
 HOME, CLUB = private("zhang"), group("1")
 ZHANG, LI = user("zhang"), user("li")
 NOW = datetime(2027, 1, 15, 12, tzinfo=CHINA)
-TEXTS = {
-    "year": "这一年张三学会了冲浪",
-    "july": "七月张三去青岛看海",
-    "august": "八月张三在家修船",
-    "day": "七月三日张三坐火车",
-    "may": "五月张三备考",
-}
 
 
 def record(
@@ -34,13 +27,9 @@ def record(
     )  # fmt: skip
 
 
-RECORDS = [
-    record("year", 1, 350, TEXTS["year"]),
-    record("month", 7, 29, TEXTS["july"]),
-    record("month", 8, 29, TEXTS["august"]),
-    record("day", 7, 0.4, TEXTS["day"], day=3),
-    record("month", 5, 20, TEXTS["may"]),
-]
+TOLD = rows(__file__, "what was recorded")
+TEXTS = {name: text for name, text, *_ in TOLD}
+RECORDS = [record(level, month, days, text, day=day) for _, text, level, month, day, days in TOLD]
 
 
 @tabled
