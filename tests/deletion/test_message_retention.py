@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from graph_memory.companion import CoreFact, InnerState
-from graph_memory.deletion.forget_me import erase
 from graph_memory.deletion.message_retention import LOG_KEPT, PRUNED, SLICE, SPARE, prune, trim_log
 from graph_memory.deletion.retraction import retract
 from graph_memory.embedding import CachedEmbedder, text_hash
@@ -28,7 +27,6 @@ from graph_memory.model import (
     Merge,
     Message,
     Name,
-    Participation,
     Row,
     asker_of,
 )
@@ -56,7 +54,6 @@ from ..makers import (
     put,
     scan,
     undo,
-    user,
 )
 from ..recall.hashing import HashingEmbedder
 
@@ -342,22 +339,6 @@ async def test_after_ninety_days_the_log_only_counts(world):
         with pytest.raises(NotFoundError, match="too old"):
             await undo(world.journal, number, "owner")
     assert await undo(world.journal, late.id, "owner")
-
-
-async def test_names_of_a_forgotten_person_go_also_when_the_log_knows_no_more(world):
-    club = group("读书会")
-    said = await world.journal.append(message(club, ZHANG, "我家有只猫叫豆豆", at=T0), club)
-    await world.journal.append(message(club, user("li"), "我喜欢胡桃", at=T0 + 5), club)
-    cat, nut = entity("豆豆"), entity("胡桃")
-    await world.put(
-        club, Entity(cat), Entity(nut), name(club, ZHANG, "张三", T0),
-        name(club, cat, "豆豆", T0), name(club, nut, "胡桃", T0),
-        Participation("p:1", club.id, ZHANG, T0, T0, 1),
-        fact(club, ZHANG, cat, "张三养了豆豆", speaker=ZHANG, evidence=(said.id,)),
-    )  # fmt: skip
-    await trim_log(world.journal, T0 + 100 * DAY)
-    await world.journal.in_slices(lambda db, tell: erase(db, ZHANG, T0, tell))
-    assert [row.text for row in await scan(world.journal, Name)] == ["胡桃"]
 
 
 async def test_a_message_retracted_late_takes_its_names_and_what_was_understood(world):

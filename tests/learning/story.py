@@ -4,7 +4,8 @@ A case begins with ``# name`` and goes on with
 
 - who says what: ``M …``, ``Z(三哥) …`` under another name, ``^2 …`` quoting the second message,
   ``->RB …`` mentioning people; ``~ 3`` lets three hours pass, ``@ private zhang ruo`` goes on in
-  another chat, ``! forget 1`` (``merge``, ``split``, ``link``, ``forget-me``) is what others do,
+  another chat (``isolated`` from other personas, and so on);
+- ``! forget 1`` (``merge``, ``split``, ``link``, ``forget-me``, ``trim``) is what others do,
   ``! correct|Z|…`` (``forget``, ``unsay``, ``undo``) what Zhang does, with ``!-`` in vain;
 - ``> `` and a line of the model's answer: ``{M}`` is a label, ``{some statement}`` the number of
   a known fact;
@@ -22,6 +23,7 @@ import pytest
 
 from graph_memory.companion.core_facts import CoreFact, CoreFactExtension
 from graph_memory.deletion import forget_me
+from graph_memory.deletion.message_retention import trim_log
 from graph_memory.errors import NotFoundError
 from graph_memory.inference.ports import Answer
 from graph_memory.learning.parse import parse
@@ -45,6 +47,7 @@ from graph_memory.model import (
     is_entity,
     stable_id,
 )
+from graph_memory.privacy.scope import Policy, Sharing
 from graph_memory.retention import DAY
 from graph_memory.store import Draft, Journal
 from graph_memory.text import normalise
@@ -108,17 +111,21 @@ class Story:
         self._left[before.session.id] = await before.rows(Fact)
         if place not in self._chats:
             kind, *where = place.split()
-            session = {"group": group, "private": private}[kind](*where)
-            self._chats[place] = Chat(self.journal, session, before.context.attendance)
+            session = {"group": group, "private": private}[kind](*where[:2])
+            sharing, *cross = where[2:] or ["layered"]
+            policy = Policy(Sharing(sharing), cross_persona=bool(cross))
+            self._chats[place] = Chat(self.journal, session, before.context.attendance, policy)
         self.chat = self._chats[place]
         self.chat.at = before.at
 
-    async def _act(self, what: str, first: str, second: str = "") -> None:
+    async def _act(self, what: str, first: str = "", second: str = "") -> None:
         edits = IdentityEdits(self.chat.context)
         match what:
             case "forget":
                 gone = Forgotten.of(self.chat.session.id, int(first))
                 await self.journal.commit(lambda _: Draft("owner", "forget", [gone]))
+            case "trim":
+                await trim_log(self.journal, self.chat.at + 100 * DAY)
             case "forget-me":
                 user, at = self._node(first), self.chat.at
                 await self.journal.in_slices(lambda db, tell: forget_me.erase(db, user, at, tell))

@@ -21,7 +21,6 @@ from graph_memory.model import (
 )
 from graph_memory.privacy.scope import Policy, Sharing
 from graph_memory.retention import DAY
-from graph_memory.store import Journal
 from tests.transfer.support import opened
 
 from ..makers import group, private, undo
@@ -70,25 +69,6 @@ async def test_the_model_may_say_by_number_that_a_fact_was_restated_or_used(chat
     assert before["张三喜欢茶"].last_used < after["张三喜欢茶"].last_used
     assert after["张三喜欢茶"].last_used < after["张三喜欢猫"].last_used
     assert len(after) == 2
-
-
-async def test_another_persona_knows_the_person_but_not_the_things(journal: Journal, chat: Chat):
-    await chat.told("我喜欢豆豆，豆豆三岁了",
-        said("U1", "likes", "E1", "张三喜欢豆豆", 1), said("E1", "age", "三岁", "豆豆三岁了", 1),
-        entities=[thing("E1", "豆豆", "animal")],
-    )  # fmt: skip
-    for policy, shown in (
-        (Policy(), {"张三喜欢豆豆"}),
-        (Policy(Sharing.ISOLATED), set()),
-        (Policy(Sharing.SHARED), {"张三喜欢豆豆", "豆豆三岁了"}),
-        # Others' rows may be looked at, not learned with.
-        (Policy(Sharing.ISOLATED, cross_persona=True), set()),
-    ):
-        other = Chat(journal, private("zhang", f"ruo-{policy}"), policy=policy)
-        other.at = chat.at
-        await other.say("zhang", "豆豆呢？", "张三")
-        known = await other.show()
-        assert {f.statement for f in known.facts.values()} == shown
 
 
 async def test_hostile_text_is_only_text(room: Chat):
