@@ -155,9 +155,10 @@ class Dialogue:
                 row = fact(caller.session, caller.user, entity(object), statement, **told)
                 await memory.journal.commit(lambda _: Draft("learn", "learned", [row]))
                 await memory.recall.settle()
-            case "retract":  # by id, or what the bot said by its words
+            case "retract" | "no-retract":  # by id, or what the bot said by its words
                 who, ref, *text_of = text.split()
-                assert await memory.library.retract(CALLERS[who].session.circle, ref, *text_of)
+                gone = await memory.library.retract(CALLERS[who].session.circle, ref, *text_of)
+                assert bool(gone) is (sign == "retract")
                 await memory.recall.settle()
             case "file":
                 name, _, content = text.replace("\\n", "\n").partition(" | ")

@@ -147,16 +147,6 @@ async def test_only_the_message_meant_is_taken_back(memory: MemoryService):
     assert await told(memory) == ["旧的七", "七十七", "别处的七"]
 
 
-async def test_the_bots_own_lines_are_found_by_their_words(memory: MemoryService):
-    for text in ("第一句。第二句。", "早上好", "第一句。第二句。"):
-        await memory.learning.reply(CLUB, text, at=T0)
-    await memory.learning.reply(HERS, "早上好", at=T0)
-    assert not await memory.library.retract(CLUB.circle, "5", "没说过的")
-    assert await memory.library.retract(CLUB.circle, "5", "第二句。"), "a part of a long answer"
-    assert await memory.library.retract(CLUB.circle, "6", "早上好 ")
-    assert await told(memory) == ["第一句。第二句。", "早上好"]
-
-
 async def test_a_message_taken_back_while_it_is_learned_is_not_learned(tmp_path: Path):
     memory: MemoryService
 

@@ -85,17 +85,6 @@ async def test_what_is_kept_twice_is_found_in_one_chat_only(service):
         await service.library.undo(change.id, "owner")
 
 
-async def test_who_sounds_alike_is_proposed_until_told_apart(service):
-    told = Amendment("晨光社记在这里", "other", None)
-    change = await service.library.tell(PRIVATE.id, Meant("陈光设计", "new"), told)
-    (pair,) = [p for p in await service.library.namesakes() if "陈光设计" in (p[0].name, p[1].name)]
-    assert {each.name for each in pair} == {"晨光设计", "陈光设计"}
-    apart = await service.library.settle(pair[0].node, pair[1].node, "owner")
-    assert pair not in await service.library.namesakes()
-    for each in (apart, change):
-        await service.library.undo(each.id, "owner")
-
-
 async def test_many_at_once_become_important(owner, service):
     ids = [MEDITATION, KEYBOARD]
     before = [(await service.library.fact(id)).line.fact for id in ids]
