@@ -1,4 +1,4 @@
-"""``/memory``, ``/persona`` and talk, as people use them: the dialogues of ``dialogues.txt``."""
+"""``/memory``, ``/persona``, tools and talk, as people and models use them: ``dialogues.txt``."""
 
 import json
 import re
@@ -8,7 +8,7 @@ import pytest
 
 from tests.cases import cases
 
-from .harness import ChatCall
+from .harness import ChatCall, ToolCall
 from .test_remembering import texts
 from .world import PLUGIN, World, injected
 
@@ -26,6 +26,7 @@ class Dialogue:
     is put before the model; ``asked …``, ``model …`` and ``history …`` (or ``no-…``) are in what it
     was asked, its system's prompt and the messages. ``{page}`` is the memory page's address,
     ``{name}`` what the answer before ``name`` told; ``unasked``: nothing was since ``mark``.
+    ``uses`` scripts what tool the model uses when it is asked; ``result`` is what it gave.
     """
 
     def __init__(self, world: World) -> None:
@@ -54,11 +55,18 @@ class Dialogue:
             self._told = await qq.ask_group(int(group), int(who), text, name, at_bot=not how)
         else:
             self._told = await qq.ask_private(int(who), text, name)
-        self._call = next(iter(self._world.asked(text)[before:]), ChatCall({}))
+        self._call = [ChatCall({}), *self._world.asked(text)[before:]][-1]
 
     async def _step(self, sign: str, text: str) -> None:
         bot, umo = self._world.bot, self._world.qq.umo
         match sign:
+            case "uses":
+                self._script(*text.split(" | "))
+            case "tools":
+                assert set(text.split()) <= set(self._call.tool_names)
+            case "result":
+                number, pattern = text.split(" ", 1)
+                assert re.search(pattern, self._call.tool_results[int(number)])
             case "learn":
                 await self._world.learn()
             case "name":
@@ -86,6 +94,20 @@ class Dialogue:
                 assert texts(self._world, f"aiocqhttp:{who}") == [words]
             case _:
                 self._check(sign, text)
+
+    def _script(self, asked: str, words: str, tool: str, given: str) -> None:
+        """Let the model look words up when it is asked, and use a tool on what it finds."""
+
+        def act(call: ChatCall) -> ToolCall:
+            if not call.tool_results:
+                return ToolCall("memory_recall", {"query": words, "person": "我"})
+            found = re.search(rf"\[(m:[0-9a-f]+)\] [^\[]*{words}", call.tool_results[0])
+            return ToolCall(tool, {"id": found[1] if found else "m:none", **json.loads(given)})
+
+        def is_asked(call: ChatCall) -> bool:
+            return asked in call.last_user_parts[0] and len(call.tool_results) < 2
+
+        self._world.llm.when(is_asked, act)
 
     def _check(self, sign: str, text: str) -> None:
         shown = {
