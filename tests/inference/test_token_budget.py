@@ -32,18 +32,6 @@ TOOL = ToolSchema("save", "", {"type": "object"})
 CATS = answer(said("U1", "likes", "猫", "张三喜欢猫", 1))
 
 
-class Plain:
-    """A model whose provider counts no tokens, or that fails."""
-
-    def __init__(self, reply: Answer | Exception) -> None:
-        self.reply = reply
-
-    async def ask(self, *_: object, **__: object) -> Answer:
-        if isinstance(self.reply, Exception):
-            raise self.reply
-        return self.reply
-
-
 @pytest.fixture
 async def spending(journal: Journal, clock: Clock) -> AsyncIterator[TokenBudget]:
     spending = TokenBudget(journal, CHINA, clock)
@@ -105,19 +93,19 @@ async def test_what_could_not_be_written_down_is_added_later(journal, spending, 
 
 
 async def test_what_a_provider_does_not_count_is_estimated(spending: TokenBudget) -> None:
-    reply = Answer("好的", {"worth": True})
-    await spending.metered(Plain(reply), "learn").ask("系统", "问题", tool=TOOL)
-    out = tokens("好的" + json.dumps({"worth": True}))
-    assert spending.today().costs == {
-        "learn": Cost(1, tokens("系统问题" + json.dumps(TOOL.parameters)), out)
-    }
-    await spending.metered(Plain(Answer("好", tokens_in=7, tokens_out=3)), "records").ask("", "x")
-    assert spending.today().costs["records"] == Cost(1, 7, 3)
+    uncounted = ScriptedModel(["好的", {"worth": True}], cost=(0, 0))
+    for _ in range(2):
+        await spending.metered(uncounted, "learn").ask("系统", "问题", tool=TOOL)
+    given = tokens("系统问题" + json.dumps(TOOL.parameters))
+    out = tokens("好的") + tokens(json.dumps({"worth": True}))
+    assert spending.today().costs == {"learn": Cost(2, 2 * given, out)}
+    await spending.metered(ScriptedModel(["好"], cost=(7, 3)), "rewrite").ask("", "x")
+    assert spending.today().costs["rewrite"] == Cost(1, 7, 3)
 
 
 async def test_a_failure_is_a_call_that_cost_nothing(spending: TokenBudget) -> None:
     with pytest.raises(ExtractionError):
-        await spending.metered(Plain(ExtractionError("down")), "learn").ask("系统", "问题")
+        await spending.metered(ScriptedModel([None]), "learn").ask("系统", "问题")
     assert spending.today().costs == {"learn": Cost(1)}
 
 
@@ -132,7 +120,7 @@ async def test_the_journal_may_be_closed_meanwhile(journal, spending, caplog):
 
 async def test_beyond_the_limit_no_model_is_asked(journal: Journal, clock: Clock) -> None:
     spending = TokenBudget(journal, CHINA, clock, 100)
-    model = spending.metered(Plain(Answer("好", tokens_in=60, tokens_out=30)), "learn")
+    model = spending.metered(ScriptedModel(lambda _: "好", cost=(60, 30)), "learn")
     await model.ask("", "一")
     assert spending.blocked_for == 0
     await model.ask("", "二")  # the limit is looked at before, a call is never cut short

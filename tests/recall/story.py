@@ -5,18 +5,18 @@ line, ``@ private 1`` goes on in another chat, ``~ 3`` lets three hours pass, ``
 with an option, ``! key value`` sets one of the memory. What is said, ``Z …``; what is known,
 ``+ subject|predicate|object|statement`` and ``|field value`` for each other field; a name,
 ``name node text``; a summary of messages, ``episode 1 3 text``. ``? …`` asks, ``?H …`` for
-somebody else, ``find`` and ``search`` look words up, ``leaves Z`` a group; ``= `` and what comes
-of it, see :meth:`Story.check`.
+somebody else, ``find`` and ``search`` look words up, ``leaves Z`` a group, ``forget 1`` a message,
+``undo`` that; ``= `` and what comes of it, see :meth:`Story.check`.
 """
 
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from graph_memory.model import Episode, Fact, Session, asker_of
+from graph_memory.model import Episode, Fact, Forgotten, Session, asker_of
 
 from ..cases import words
-from ..makers import T0, entity, fact, group, name, private, user
+from ..makers import T0, entity, fact, group, last_change, name, private, undo, user
 from .conftest import Memory
 
 PEOPLE = {"Z": ("10001", "张三"), "H": ("10002", "小红"), "X": ("?", "")}
@@ -76,6 +76,11 @@ class Story:
                     asker, recaller = asker_of(self.here, self.here.owner), self.memory.recaller
                     await recaller.settle()
                     self.found = await getattr(recaller, sign)(asker, text)
+                case "forget":
+                    await self.memory.know(Forgotten.of(self.here.id, int(text)))
+                case "undo":
+                    journal = self.memory.journal
+                    await undo(journal, await last_change(journal), "owner")
                 case "leaves":
                     await self.memory.journal.leave(self.here.circle, self._node(text), self.at)
                 case "=":

@@ -5,11 +5,11 @@ from typing import Any
 from graph_memory.embedding import CachedEmbedder, load
 from graph_memory.errors import RerankError
 from graph_memory.inference.breaker import BreakerState
-from graph_memory.model import Forgotten, asker_of
+from graph_memory.model import asker_of
 from graph_memory.recall import Reason, Recall, Recaller, ranking
 from graph_memory.text import tokens
 from tests.cases import tabled
-from tests.makers import T0, group, private, undo, user
+from tests.makers import T0, group, private, user
 
 from .conftest import Memory
 from .hashing import HashingEmbedder
@@ -34,15 +34,6 @@ async def test_a_character_that_many_have_is_not_looked_for(memory, monkeypatch)
     assert (await memory.ask(HOME, "高？")).items == ()
     monkeypatch.setattr(ranking, "FAMILIAR_SHARE", 1 / 8)
     assert texts(await memory.ask(HOME, "高？")).count("身高") == 1, "it is no large share"
-
-
-async def test_forgetting_and_undoing_reach_recall(memory: Memory) -> None:
-    said = await memory.say(HOME, ZHANG, "我偷偷报名了马拉松")
-    gone = Forgotten.of(HOME.id, said.id)
-    change = await memory.know(gone, reason="forget")
-    assert (await memory.ask(HOME, "马拉松报名")).items == ()
-    await undo(memory.journal, change.id, "owner")
-    assert "马拉松" in texts(await memory.ask(HOME, "马拉松报名"))
 
 
 async def test_block_keeps_to_the_budget_and_the_limit(memory: Memory) -> None:
