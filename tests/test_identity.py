@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph_memory.identity import Identities
-from graph_memory.model import Change, Link, Merge, Op, Row, User, encode, stable_id
+from graph_memory.model import Change, Link, Merge, Op, User, encode, stable_id
 
 NODES = [f"e:{letter}" for letter in "abcdef"]
 USERS = [f"qq:{number}" for number in range(5)]
@@ -103,8 +103,6 @@ def test_a_circle_that_undo_closed_ends_somewhere():
 
 def test_other_rows_do_not_count():
     identities = Identities()
-    rows: list[Row] = [User("qq:1")]
-    for row in rows:
-        identities.put(row)
+    identities.put(User("qq:1"))
     identities.drop(User.kind, "qq:1")
     assert identities.accounts("qq:1") == {"qq:1"}

@@ -32,6 +32,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from tests.scripted import answer, said
+
 from .stage import (
     NOTHING,
     Ask,
@@ -44,9 +46,6 @@ from .stage import (
     Scene,
     Shown,
     Sitting,
-    fact,
-    save,
-    thing,
 )
 
 NUMBERS = ("importance", "past", "uses", "worth", "corrects")
@@ -140,21 +139,24 @@ def _answered(scene: Scene, values: list[str]) -> Scene:
     answers = scene.steps[-1].answers
     match values:
         case ["then"]:
-            return _last(scene, answers=(*answers, save()))
+            return _last(scene, answers=(*answers, answer(summary="")))
         case ["nothing"]:
             return _last(scene, answers=(*answers[:-1], NOTHING))
         case ["down"]:
             return _last(scene, answers=(*answers, None))
-    answer = answers[-1] if answers else save()
+    given = answers[-1] if answers else answer(summary="")
     match values:
         case [mark]:
-            answer = answer | _named([mark])
+            given = given | _named([mark])
         case [subject, predicate, object, statement, evidence, *more]:
-            made = fact(_known(subject), predicate, _known(object), statement, evidence)
-            answer = {**answer, "facts": [*answer["facts"], made | _named(more)]}
-        case _:
-            answer = {**answer, "entities": [*answer["entities"], thing(*values)]}
-    return _last(scene, answers=(*answers[:-1], answer))
+            ends = _known(subject), predicate, _known(object)
+            fact = said(*ends, statement, importance=0.6, evidence=evidence) | _named(more)
+            given = {**given, "facts": [*given["facts"], fact]}
+        case [id, name, *more]:
+            type, aliases = (*more, *("topic", "")[len(more) :])
+            thing = {"id": id, "name": name, "type": type, "aliases": aliases}
+            given = {**given, "entities": [*given["entities"], thing]}
+    return _last(scene, answers=(*answers[:-1], given))
 
 
 def _expected(values: list[str]) -> Expected:

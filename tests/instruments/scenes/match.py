@@ -1,7 +1,7 @@
 """Whether what is remembered is what a scene expects."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from graph_memory.model import BOT as BOTS_ID
@@ -131,21 +131,24 @@ def says(text: str, wanted: tuple[str, ...]) -> bool:
     return all(any(normalise(word) in norm for word in one.split("|")) for one in wanted)
 
 
-def assign(scene: Scene, reading: Reading) -> dict[int, Fact]:
-    """Which fact is which expected one, by number of the expectation; exact ones only."""
-    free = list(reading.memory.facts)
-    found: dict[int, Fact] = {}
-    for number, expected in enumerate(scene.facts):
-        fact = next((f for f in free if not reading.wrong(expected, f)), None)
-        if fact is not None:
-            free.remove(fact)
-            found[number] = fact
+def assign(
+    expected: Iterable[Expected], facts: Iterable[Fact], *fits: Callable[[Expected, Fact], bool]
+) -> dict[int, Fact]:
+    """The fact for each expected one, by number, each used once; the better fit before others."""
+    free, found = list(facts), dict[int, Fact]()
+    for fit in fits:
+        for number, one in enumerate(expected):
+            fact = next((each for each in free if number not in found and fit(one, each)), None)
+            if fact is not None:
+                free.remove(fact)
+                found[number] = fact
     return found
 
 
 def unmet(scene: Scene, reading: Reading) -> list[str]:
     """Everything in which a memory differs from what a scene expects."""
-    found = assign(scene, reading)
+    facts = reading.memory.facts
+    found = assign(scene.facts, facts, lambda one, fact: not reading.wrong(one, fact))
     problems = [
         f"missing: {expected}{_nearest(reading, expected)}"
         for number, expected in enumerate(scene.facts)

@@ -1,17 +1,15 @@
 """How near a memory comes to what a scene expects, for models whose words are their own."""
 
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from graph_memory.inference.ports import LanguageModel
-from graph_memory.model import Fact
 from graph_memory.recall import Recall
 
-from .match import Reading, forbidden, leaked, says, unmet
+from .match import Reading, assign, forbidden, leaked, says, unmet
 from .play import Theatre
-from .stage import Ask, Expected, Scene
+from .stage import Ask, Scene
 
 
 @dataclass
@@ -71,7 +69,13 @@ async def play(scene: Scene, directory: Path, model: LanguageModel | None) -> Sc
 
 def compare(score: Score, scene: Scene, reading: Reading) -> None:
     facts = reading.memory.facts
-    pairs = matched(scene.facts, reading)
+    resembles = reading.resembles
+    pairs = assign(
+        scene.facts,
+        facts,
+        lambda one, fact: not reading.wrong_in_time(one, fact) and resembles(one, fact),
+        resembles,
+    )
     score.expected, score.learned, score.found = len(scene.facts), len(facts), len(pairs)
     score.dated = sum(
         not reading.wrong_in_time(scene.facts[number], fact) for number, fact in pairs.items()
@@ -85,25 +89,6 @@ def compare(score: Score, scene: Scene, reading: Reading) -> None:
     score.surplus = [f"{f.predicate}: {f.statement}" for f in facts if f.id not in known]
     score.forbidden = forbidden(scene, reading)
     score.unlearned = max(0, reading.memory.waiting - scene.waiting)
-
-
-def matched(expected: Iterable[Expected], reading: Reading) -> dict[int, Fact]:
-    """The fact for each expected one, by number, each used once; those whose history is
-    right before others."""
-    free = list(reading.memory.facts)
-    found: dict[int, Fact] = {}
-    numbered = list(enumerate(expected))
-    for strict in (True, False):
-        for number, one in numbered:
-            if number in found:
-                continue
-            for fact in free:
-                is_right = not strict or not reading.wrong_in_time(one, fact)
-                if is_right and reading.resembles(one, fact):
-                    found[number] = fact
-                    free.remove(fact)
-                    break
-    return found
 
 
 def answered(score: Score, ask: Ask, recall: Recall) -> None:

@@ -176,42 +176,5 @@ class Label:
     name: str
 
 
-def fact(
-    subject: str | Label,
-    predicate: str,
-    object: str | Label,
-    statement: str,
-    evidence: str,
-    **more: Any,
-) -> dict[str, Any]:
-    """A fact as the tool's schema has it.
-
-    Args:
-        more: ``importance``, ``date``, ``past``, ``replaces``, or what the schema does not
-            have.
-    """
-    return {
-        "subject": subject, "predicate": predicate, "object": object, "statement": statement,
-        "importance": 0.6, "evidence": evidence, **more,
-    }  # fmt: skip
-
-
-def thing(id: str, name: str, type: str = "topic", aliases: str = "") -> dict[str, Any]:
-    """An entity as the tool's schema has it."""
-    return {"id": id, "name": name, "type": type, "aliases": aliases}
-
-
-def save(*items: dict[str, Any], summary: str = "", **marks: Any) -> dict[str, Any]:
-    """A call of the tool, from facts and things in any order.
-
-    Args:
-        marks: ``restated``, ``used``, ``ended``, ``worth``.
-    """
-    return {
-        "worth": True, "summary": summary, "entities": [item for item in items if "name" in item],
-        "facts": [item for item in items if "statement" in item], **marks,
-    }  # fmt: skip
-
-
 NOTHING: dict[str, Any] = {"worth": False, "summary": "", "entities": [], "facts": []}
 """Nothing worth remembering."""

@@ -12,17 +12,18 @@ from graph_memory.errors import ExtractionError
 from graph_memory.learning.prompt import TOOL
 from tests.e2e.harness import ChatCall, Failure, FakeOpenAI, ToolCall
 from tests.endpoint import Endpoint
+from tests.scripted import answer, said, thing
 
 from .__main__ import main
 from .live import ATTEMPTS, LiveModel
 from .score import Score, play, totals
-from .stage import NOTHING, Ask, Expected, Scene, Sitting, fact, save, thing
+from .stage import NOTHING, Ask, Expected, Scene, Sitting
 
 KEY = "sk-not-to-be-shown"
-LICENCE = save(
-    fact("U1", "did", "E1", "张三于2026-05-03（昨天）拿到了驾照", "1", date="2026-05-03"),
-    fact("U1", "feels", "E1", "张三很激动", "1"),
-    thing("E1", "驾照", "thing"),
+LICENCE = answer(
+    said("U1", "did", "E1", "张三于2026-05-03（昨天）拿到了驾照", 1, date="2026-05-03"),
+    said("U1", "feels", "E1", "张三很激动", 1),
+    entities=[thing("E1", "驾照")],
 )
 
 
@@ -102,10 +103,10 @@ async def test_without_a_key_it_says_what_to_set(capsys: pytest.CaptureFixture[s
 
 
 async def test_live_scenes_are_scored(server, tmp_path, capsys):
-    def answer(call: ChatCall) -> ToolCall:
+    def learned(call: ChatCall) -> ToolCall:
         return ToolCall(TOOL.name, LICENCE if "驾照" in call.last_user else NOTHING)
 
-    server.when(lambda call: TOOL.name in call.tool_names, answer)
+    server.when(lambda call: TOOL.name in call.tool_names, learned)
     path = tmp_path / "scores.json"
     names = ("zh-yesterday", "zh-joke", "zh-taste", "zh-refusal")
     options = ("--live", "--json", "--output", str(path), "--only", *names)
@@ -146,12 +147,12 @@ async def test_the_written_answers_score_full_marks(capsys: pytest.CaptureFixtur
 
 
 async def scored(tmp_path: Path, *expected: Expected, **more: Any) -> Score:
-    answer = save(
-        fact("U1", "lives_in", "E1", "张三住在杭州西湖边", "1"),
-        fact("U1", "likes", "E2", "张三喜欢龙井茶", "1"),
-        thing("E1", "杭州西湖", "place"), thing("E2", "龙井茶"),
-    )  # fmt: skip
-    sitting = Sitting("2026-03-02 20:00", ("张三: 我住杭州西湖边，爱喝龙井茶",), (answer,))
+    given = answer(
+        said("U1", "lives_in", "E1", "张三住在杭州西湖边", 1),
+        said("U1", "likes", "E2", "张三喜欢龙井茶", 1),
+        entities=[thing("E1", "杭州西湖", "place"), thing("E2", "龙井茶", "topic")],
+    )
+    sitting = Sitting("2026-03-02 20:00", ("张三: 我住杭州西湖边，爱喝龙井茶",), (given,))
     return await play(Scene("s", "西湖", (sitting,), expected, **more), tmp_path, None)
 
 
