@@ -10,11 +10,10 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from urllib.parse import urlencode
 
-import httpx
 import pytest
 import pytest_asyncio
-from mcp import ClientSession
-from mcp.client.streamable_http import streamable_http_client
+
+from tests.test_mcp_server import by_http
 
 from .extractor import is_extraction
 from .harness import RERANK_PROVIDER_ID, Failure
@@ -103,13 +102,7 @@ async def test_the_reranker_puts_in_order(owned: World) -> None:
 async def test_a_program_asks_for_one_person(owned: World) -> None:
     await owned.say(676, "我养了一只刺猬", "小机")
     await owned.say(677, "我养了一只仓鼠", "小外")
-    url, headers = f"http://127.0.0.1:{owned.web_port}/mcp", {"Authorization": f"Bearer {KEY}"}
-    async with (
-        httpx.AsyncClient(headers=headers) as client,
-        streamable_http_client(url, http_client=client) as (read, write, _),
-        ClientSession(read, write) as session,
-    ):
-        await session.initialize()
+    async with by_http(f"http://127.0.0.1:{owned.web_port}/mcp", KEY) as session:
         for animal, is_told in (("刺猬", True), ("仓鼠", False)):
             found = await session.call_tool("memory_recall", {"query": animal})
             assert (animal in str(found.content)) is is_told

@@ -119,10 +119,9 @@ class Director:
 
     async def _mark(self, step: Mark) -> None:
         chat, thing = CHATS[step.chat], THINGS[step.thing]
-        at = max(T0, self.at - step.ago)
-        id = stable_id("m", chat.id, thing)
-        if await self.memory.journal.read(lambda rows: rows.get(Mention, id)) is None:
-            await self._put(chat, Mention(id, chat.id, thing, step.type.value, at, at))
+        made = makers.mention(chat, thing, step.type.value, max(T0, self.at - step.ago))
+        if await self.memory.journal.read(lambda rows: rows.get(Mention, made.id)) is None:
+            await self._put(chat, made)
 
     async def _sum(self, step: Sum) -> None:
         chat = CHATS[step.chat]

@@ -17,6 +17,7 @@ from graph_memory.inference.ports import Answer, ToolSchema
 from graph_memory.model import Session
 
 from ...makers import group, private, user
+from ...scripted import answer, said, thing
 
 PERSONAS = ("mei", "lin", "[%None]")
 PEOPLE = tuple(f"p{number}" for number in range(8))
@@ -92,18 +93,10 @@ class Model:
 def extract(prompt: str) -> dict[str, Any]:
     """What is worth remembering in a batch."""
     found = LIKES.findall(prompt.rpartition("<chat>")[2])
-    return {
-        "worth": bool(found),
-        "summary": f"聊到{len(found)}样东西" if found else "闲聊",
-        "entities": [
-            {"id": f"E{500 + place}", "name": thing, "type": "thing"}
-            for place, (_, _, thing) in enumerate(found)
-        ],
-        "facts": [
-            {
-                "subject": who, "predicate": "likes", "object": f"E{500 + place}",
-                "statement": f"喜欢{thing}", "importance": 0.5, "evidence": number,
-            }
-            for place, (number, who, thing) in enumerate(found)
-        ],
-    }  # fmt: skip
+    facts = [
+        said(who, "likes", f"E{place}", f"喜欢{liked}", int(number), importance=0.5)
+        for place, (number, who, liked) in enumerate(found, 500)
+    ]
+    things = [thing(f"E{place}", liked) for place, (_, _, liked) in enumerate(found, 500)]
+    summary = f"聊到{len(found)}样东西" if found else "闲聊"
+    return answer(*facts, entities=things, summary=summary, worth=bool(found))

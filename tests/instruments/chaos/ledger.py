@@ -85,25 +85,17 @@ def _facts(db: sqlite3.Connection) -> list[str]:
     return [f"learned twice: {w}" for w, count in found.items() if count > 1 and Line(w).is_fact]
 
 
+def _words(db: sqlite3.Connection, query: str) -> set[str]:
+    return {word for (text,) in db.execute(query) for word in WORD.findall(text)}
+
+
 def _left_over(db: sqlite3.Connection) -> list[str]:
     waiting = db.execute("SELECT count(*) FROM message WHERE batch IS NULL").fetchone()[0]
     open_ones = db.execute("SELECT count(*) FROM batch WHERE state != 'learned'").fetchone()[0]
-    heard = {
-        word
-        for (text,) in db.execute("SELECT text FROM message WHERE sender != 'bot'")
-        for word in WORD.findall(text)
-        if Line(word).is_fact
-    }
-    known = {
-        word
-        for (data,) in db.execute("SELECT data FROM row WHERE kind = 'fact'")
-        for word in WORD.findall(data)
-    }
-    forgotten = {
-        word
-        for (ops,) in db.execute("SELECT ops FROM change WHERE reason = 'forget'")
-        for word in WORD.findall(ops)
-    }
+    said = _words(db, "SELECT text FROM message WHERE sender != 'bot'")
+    heard = {word for word in said if Line(word).is_fact}
+    known = _words(db, "SELECT data FROM row WHERE kind = 'fact'")
+    forgotten = _words(db, "SELECT ops FROM change WHERE reason = 'forget'")
     return [
         *([f"messages that were never claimed: {waiting}"] if waiting else []),
         *([f"batches that were never learned: {open_ones}"] if open_ones else []),

@@ -19,14 +19,14 @@ from pathlib import Path
 from typing import Any
 
 from graph_memory.errors import GraphMemoryError
-from graph_memory.model import Session, User, session_of, stable_id, user_id
+from graph_memory.model import Session, User, stable_id
 from graph_memory.model.conversation import Turn
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 from graph_memory.store import Draft
 from graph_memory.transfer import Options, rename_chat
 
-from ...makers import QQ, fact
+from ...makers import QQ, fact, group, private, user
 
 PACE = 0.1
 """Seconds between two messages, and between two questions."""
@@ -36,10 +36,8 @@ LOGGED = 100
 """Rows in one change of a full log."""
 GONE = "芝麻开门"
 """What each line says that goes."""
-TALKER = user_id(QQ, "10001")
-ASKER = user_id(QQ, "20001")
-HOME = session_of(QQ, "", "20001", "mei", umo="qq:FriendMessage:20001")
-CLUB = session_of(QQ, "700", "", "mei", title="群700", umo="qq:GroupMessage:700")
+TALKER, ASKER = user("10001"), user("20001")
+HOME, CLUB = private("20001"), group("700")
 
 
 @dataclass

@@ -97,4 +97,4 @@ def test_every_way_does_damage(tmp_path: Path, way):
 def test_the_model_learns_what_a_line_says():
     prompt = f"<chat>\n[1] 08:00 U1 网友: {LINE.text}\n[2] 08:01 U1 网友: 今天说说 天气 吧\n</chat>"
     (found,) = extract(prompt)["facts"]
-    assert (found["subject"], found["evidence"], found["statement"]) == ("U1", "1", f"喜欢{SAID}")
+    assert (found["subject"], found["evidence"], found["statement"]) == ("U1", [1], f"喜欢{SAID}")

@@ -14,12 +14,13 @@ from typing import Any
 from graph_memory.errors import ExtractionError
 from graph_memory.inference.ports import Answer, LanguageModel, ToolSchema
 from graph_memory.learning import Learning
-from graph_memory.model import Fact, Message, Name, Presence, Session, Turn, asker_of, session_of
+from graph_memory.model import Fact, Message, Name, Presence, Session, Turn, asker_of
 from graph_memory.privacy.scope import Attendance
 from graph_memory.recall import Recall, Recaller
 from graph_memory.settings import Settings
 from graph_memory.store import Journal
-from tests.makers import CHINA, QQ, context, user
+from tests import makers
+from tests.makers import CHINA, context, user
 
 from .stage import BOT, Ask, Label, Leave, Pause, Remember, Resume, Scene, Shown, Sitting
 
@@ -58,8 +59,7 @@ def day(at: float) -> str:
 
 def session(group: str, account: str, persona: str) -> Session:
     """A Session whose ``umo`` tells personas apart, so that answers can be told apart."""
-    title = f"群{group}" if group else ""
-    made = session_of(QQ, group, "" if group else account, persona, title=title)
+    made = makers.group(group, persona) if group else makers.private(account, persona)
     return replace(made, umo=made.id)
 
 

@@ -23,11 +23,9 @@ import json
 import os
 import re
 import shutil
-import sqlite3
 import tempfile
 import time
 from collections.abc import Sequence
-from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -240,9 +238,7 @@ class Stage:
         await wait_until(lambda: self._is_heard(rest or words), 10, f"{words} to be heard")
 
     def _is_heard(self, text: str) -> bool:
-        path = (self._world.data / "journal.sqlite3").as_uri()
-        with closing(sqlite3.connect(f"{path}?mode=ro", uri=True)) as db:
-            said = db.execute("SELECT text FROM message ORDER BY id DESC LIMIT 3").fetchall()
+        said = self._world.journal("SELECT text FROM message ORDER BY id DESC LIMIT 3")
         return any(text in each for (each,) in said)
 
     async def _ask(self, line: Line, text: str, asking: Any) -> None:
