@@ -219,7 +219,4 @@ async def test_what_they_say_meanwhile_is_said_anew(journal: Journal, monkeypatc
     await erasing
     assert [m.text for m in await journal.newest_messages(9)] == ["我又来了"] * 2
     assert await journal.presences() == [Presence(club.circle, gone, T0 + 99)]
-    assert {s.id for s in await scan(journal, Session)} == {
-        club.id,
-        home.id,
-    }
+    assert {s.id for s in await scan(journal, Session)} == {club.id, home.id}

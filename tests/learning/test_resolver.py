@@ -9,16 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graph_memory.learning.attribution import share
-from graph_memory.model import (
-    BOT,
-    PREDICATES,
-    Change,
-    Entity,
-    Fact,
-    Mention,
-    is_entity,
-    stable_id,
-)
+from graph_memory.model import BOT, PREDICATES, Change, Entity, Fact, Mention, is_entity, stable_id
 from graph_memory.privacy.scope import Policy, Sharing
 from graph_memory.retention import DAY
 from tests.transfer.support import opened

@@ -8,17 +8,7 @@ import pytest
 
 from graph_memory.errors import ConflictError, NotFoundError
 from graph_memory.library import Library
-from graph_memory.model import (
-    Change,
-    Episode,
-    Fact,
-    Forgotten,
-    Message,
-    Session,
-    Turn,
-    asker_of,
-)
-from graph_memory.privacy.scope import Attendance
+from graph_memory.model import Change, Episode, Fact, Forgotten, Session, Turn, asker_of
 from graph_memory.retention import DAY
 from graph_memory.store import Journal, Rows
 
@@ -52,13 +42,8 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def attendance(journal: Journal) -> Attendance:
-    return Attendance()
-
-
-@pytest.fixture
-def library(journal: Journal, attendance: Attendance) -> Library:
-    return Library(context(journal, attendance=attendance, now=lambda: NOW))
+def library(journal: Journal) -> Library:
+    return Library(context(journal, now=lambda: NOW))
 
 
 async def muted_in(journal: Journal) -> set[int]:
@@ -72,11 +57,9 @@ async def stands(journal: Journal, id: str) -> Fact:
 
 
 def correction(
-    old: Fact, words: str, here: Session = HOME, who: str = ZHANG, message: int = 0, ref: str = ""
+    old: Fact, words: str, here: Session = HOME, who: str = ZHANG, ref: str = ""
 ) -> tuple[str, str, Turn]:
-    name = "张三" if who == ZHANG else "李四"
-    said = Message(message, here.id, who, name, words, 0.0) if message else None
-    return old.id, words, Turn(here, who, name, ref=ref, message=said)
+    return old.id, words, Turn(here, who, "张三" if who == ZHANG else "李四", ref=ref)
 
 
 async def newest(journal: Journal, change: Change) -> Fact:
