@@ -10,7 +10,6 @@ import sys
 import textwrap
 from collections.abc import AsyncIterator
 from contextlib import closing
-from dataclasses import replace
 from datetime import UTC
 from pathlib import Path
 from typing import Any
@@ -21,10 +20,9 @@ from graph_memory.deletion import Outcome, Tombstones, forget_me
 from graph_memory.errors import BondError, JournalError
 from graph_memory.maintenance import stage
 from graph_memory.maintenance.backup import JOURNAL, saved
-from graph_memory.model import Entity, Episode, Fact, Mention, Name, Session, Turn, User, asker_of
+from graph_memory.model import Entity, Episode, Fact, Name, Session, Turn, User, asker_of
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
-from graph_memory.store import Draft
 from graph_memory.store.schema import FOLDED
 
 from ..disks import small_disk
@@ -34,12 +32,10 @@ from ..makers import (
     fact,
     group,
     holding,
-    last_change,
     name,
     private,
     put,
     scan,
-    undo_last,
     user,
 )
 from ..scripted import Call, HashEmbedder, ScriptedModel, answer, said, thing
@@ -194,18 +190,6 @@ async def test_no_byte_is_left_and_others_lose_nothing(tmp_path: Path):
     assert holding(tmp_path, PLANTED) == []
 
 
-async def test_what_others_did_can_still_be_undone(service: MemoryService):
-    shared = replace(OWN, id="f:shared", evidence=(2, 3))
-    assert [m.sender for m in await service.journal.messages([2, 3])] == [WANG, LI], "said by both"
-    await put(service.journal, shared)
-    await service.library.act("archive", [shared.id], LI)
-    await service.forget_me.forget(WANG)
-    await undo_last(service.library, LI)
-    found = await service.journal.read(lambda rows: rows.get(Fact, "f:shared"))
-    assert found
-    assert (found.status, found.evidence) == ("active", (3,))
-
-
 async def test_a_reader_of_the_old_state_is_waited_for(service: MemoryService, tmp_path: Path):
     with service.journal.snapshot() as before:
         await service.forget_me.forget(WANG)
@@ -215,34 +199,6 @@ async def test_a_reader_of_the_old_state_is_waited_for(service: MemoryService, t
         assert before.get(Fact, GOSSIP.id) == GOSSIP
     await purging
     assert holding(tmp_path, PLANTED) == []
-
-
-async def test_names_that_others_use_as_well_stay(tmp_path: Path):
-    service = await opened(tmp_path)
-    shared, own = entity("茶馆"), entity("密室")
-    hear = service.learning.hear
-    await hear(Turn(CLUB, WANG, NICK, "我常去茶馆和密室"), at=T0)
-    await hear(Turn(CLUB, LI, "小李", "茶馆我也去"), at=T0 + 1)
-    await service.learning.flush()
-    (batch,) = {m.batch for m in await service.journal.newest_messages(9)}
-
-    def rows(_: Any) -> Draft:
-        mentions = [Mention(f"m:{n}", CLUB.id, n, "place", T0, T0) for n in (shared, own)]
-        names = [name(CLUB, shared, "茶馆"), name(CLUB, own, "密室")]
-        return Draft("owner", "learned", put=[Entity(shared), Entity(own), *names, *mentions])
-
-    await service.journal.commit(rows)
-    number = await last_change(service.journal)
-    with closing(sqlite3.connect(tmp_path / JOURNAL)) as db:
-        db.execute("UPDATE change SET batch = NULL WHERE batch = ?", (batch,))
-        db.execute("UPDATE change SET batch = ? WHERE id = ?", (batch, number))
-        db.commit()
-    await service.forget_me.forget(WANG)
-    assert [n.text for n in await scan(service.journal, Name) if n.node != LI] == ["茶馆"]
-    left = await service.journal.read(lambda rows: [m.entity for m in rows.scan(Mention)])
-    assert left == [shared]
-    assert await service.journal.read(lambda rows: [e.id for e in rows.scan(Entity)]) == [shared]
-    await service.close()
 
 
 async def test_a_restored_backup_does_not_bring_them_back(service: MemoryService, tmp_path: Path):

@@ -155,7 +155,7 @@ class Story:
             case "forget":
                 await self._library.forget(facts[ref].id, caller.asker, caller.user)
             case "archive" | "restore":
-                await self._library.act(what, [facts[ref].id], "owner")
+                await self._library.act(what, [facts[ref].id], caller.user)
             case "drop":
                 await put(self.journal, drop=[facts[ref]])
             case "retract":
