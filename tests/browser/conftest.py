@@ -7,6 +7,7 @@ import os
 import shutil
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -31,12 +32,13 @@ FLAGS = [
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
 ]  # fmt: skip
 
-PLACES = """async () => {
-  const { picture, model } = await import("/static/js/graph/main.js");
-  const box = picture.canvas.getBoundingClientRect();
-  const at = ({ x, y }) => [Math.round(box.left + x), Math.round(box.top + y)];
-  return Object.fromEntries(model.visible.map((node) => [node.name, at(picture.placeOf(node.id))]));
-}"""
+
+def script(name: str) -> str:
+    """What a page is asked to run or to be, from a file of its own."""
+    return (Path(__file__).parent / "scripts" / name).read_text("utf-8")
+
+
+PLACES = script("places.js")
 """A canvas has no elements: its own module says where what is."""
 
 

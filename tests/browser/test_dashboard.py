@@ -20,6 +20,7 @@ from graph_memory.service import MemoryService
 from tests.webui.conftest import application
 from webui import DashboardDoor, WebServer
 
+from .conftest import script
 from .test_everywhere import AXE
 
 if TYPE_CHECKING:
@@ -28,35 +29,7 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="package")]
 VIEW = Path(__file__).resolve().parents[2] / "pages/memory"
 HEADERS = {"Access-Control-Allow-Origin": "*", "Cross-Origin-Resource-Policy": "cross-origin"}
-AROUND = """<!doctype html><link rel="icon" href="data:,"><title>AstrBot</title>
-<style>body{margin:0}</style>
-<iframe id="view" sandbox="allow-scripts allow-forms allow-downloads" referrerpolicy="no-referrer"
-  src="/view/?asset_token=t&theme=light" style="border:0;width:100vw;height:100vh"></iframe>
-<script>
-addEventListener("message", async ({ data, source }) => {
-  const say = (more) => source.postMessage({ channel: data.channel, ...more }, "*");
-  if (data.kind === "ready") say({ kind: "context", context: window.told });
-  if (data.kind !== "request") return;
-  if (data.action === "files:upload") {
-    const form = new FormData();
-    form.append("file", new File([data.fileBuffer], data.fileName));
-    const sent = await fetch(`/api/plug/${data.endpoint}`, { method: "POST", body: form });
-    say({ kind: "response", requestId: data.requestId, ok: sent.ok, data: await sent.json() });
-    return;
-  }
-  if (data.action === "files:download") {
-    const found = await fetch(`/api/plug/${data.endpoint}`);
-    const link = document.createElement("a");
-    Object.assign(link, { href: URL.createObjectURL(await found.blob()), download: data.filename });
-    if (found.ok) link.click();
-    say({ kind: "response", requestId: data.requestId, ok: found.ok, data: {} });
-    return;
-  }
-  const asked = { method: "POST", body: JSON.stringify(data.body) };
-  const answer = await fetch(`/api/plug/${data.endpoint}`, data.action === "api:post" ? asked : {});
-  say({ kind: "response", requestId: data.requestId, ok: answer.ok, data: await answer.json() });
-});
-</script>"""
+AROUND = script("around.html")
 
 
 def dashboard(memory: MemoryService, language: str) -> Starlette:

@@ -26,69 +26,15 @@ from tests.webui.test_hostile import ELSEWHERE
 from webui import WebServer
 from webui.app import create_app
 
-from .conftest import KEY, Opener, Visit, missing
+from .conftest import KEY, Opener, Visit, missing, script
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="package")]
 
-LOOK = """() => {
-  const canvas = new OffscreenCanvas(1, 1).getContext("2d");
-  canvas.fillStyle = getComputedStyle(document.documentElement).backgroundColor;
-  canvas.fillRect(0, 0, 1, 1);
-  const colour = canvas.getImageData(0, 0, 1, 1).data.slice(0, 3);
-  return {
-    overflow: document.documentElement.scrollWidth - document.documentElement.clientWidth,
-    brightness: colour.reduce((a, b) => a + b) / 765,
-    headings: document.querySelectorAll("h1").length,
-  };
-}"""
-AXE = """async () => {
-  const found = await axe.run(document, {
-    resultTypes: ["violations"],
-    runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"],
-  });
-  return found.violations
-    .filter(({ impact }) => impact === "serious" || impact === "critical")
-    .map(({ id, nodes }) => `${id}: ${nodes.slice(0, 3).map((n) => n.html.slice(0, 160))}`);
-}"""
-PLANTED = """() => {
-  const plant = (tag, text, style) => {
-    const made = document.createElement(tag);
-    made.textContent = text;
-    Object.assign(made.style, style);
-    document.querySelector("main").append(made);
-    return made;
-  };
-  plant("h1", "Two", {});
-  plant("input", "", {}).removeAttribute("id");
-  plant("button", "", { width: "3rem" });
-  plant("p", "pale", { color: "#ccc", background: "#fff" });
-  plant("div", "wide", { width: "200vw" });
-}"""
-MISBEHAVED = """async () => {
-  console.error("oh no");
-  setTimeout(() => { throw new Error("thrown"); });
-  alert(1);
-  await new Promise((done) => setTimeout(done));
-}"""
-STOPS = """() => {
-  const inert = "[disabled], [type=hidden], [tabindex='-1'], details:not([open]) > :not(summary) *";
-  const all = [...document.querySelectorAll("a[href], button, input, select, textarea, summary")]
-    .filter((each) => !each.matches(inert) && each.checkVisibility({ visibilityProperty: true }));
-  const left = new Set(all);
-  const unseen = new Set();
-  document.addEventListener("focusin", ({ target }) => {
-    left.delete(target);
-    // The label of a box, or the field around an input, may be what shows the focus.
-    const shows = [target, target.closest("label"), target.parentElement].some((each) => {
-      const style = each && getComputedStyle(each);
-      return style && style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 1;
-    });
-    if (!shows) unseen.add(target);
-  });
-  const told = (some, why) => [...some].map((each) => `${why}: ${each.outerHTML.slice(0, 120)}`);
-  window.stops = { left, missed: () => [...told(left, "out of reach"), ...told(unseen, "unseen")] };
-  return all.length;
-}"""
+LOOK = script("look.js")
+AXE = script("axe.js")
+PLANTED = script("planted.js")
+MISBEHAVED = script("misbehaved.js")
+STOPS = script("stops.js")
 DRESSES = {
     "zh": [
         ("light", 1280, True), ("dark", 1280, False), ("dark", 360, True), ("light", 360, False),

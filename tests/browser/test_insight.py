@@ -19,7 +19,7 @@ from tests.webui.story import HONG, LI, ZHANG
 from webui.app import create_app
 from webui.server import WebServer
 
-from .conftest import KEY, Opener, expect
+from .conftest import KEY, Opener, expect, script
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="package")]
 
@@ -143,32 +143,10 @@ def crowd(nodes: int, edges: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
-MOVED = """async () => {
-  const { picture } = await import("/static/js/graph/main.js");
-  const begun = performance.now();
-  let frames = 0;
-  await new Promise((done) => {
-    const step = () => {
-      const now = (performance.now() - begun) / 1000;
-      frames += 1;
-      picture.pan(6 * Math.cos(3 * now), 6 * Math.sin(3 * now));
-      picture.zoom(Math.exp(0.03 * Math.cos(2 * now)));
-      if (now < 2) requestAnimationFrame(step);
-      else done();
-    };
-    requestAnimationFrame(step);
-  });
-  return frames / 2;
-}"""
+MOVED = script("moved.js")
 
 
-OPENED = """() => new Promise((done) => {
-  const look = () => {
-    if ("ready" in (document.getElementById("graph")?.dataset ?? {})) done(performance.now());
-    else requestAnimationFrame(look);
-  };
-  look();
-})"""
+OPENED = script("opened.js")
 """Milliseconds from the press that leads here until the picture is drawn."""
 
 

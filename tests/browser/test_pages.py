@@ -7,7 +7,7 @@ from tests.webui.browsing import HOSTILE
 from tests.webui.seed import fact_id
 from tests.webui.story import LI, MALLORY, XSS
 
-from .conftest import Opener, expect
+from .conftest import Opener, expect, script
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="package")]
 
@@ -30,26 +30,7 @@ async def test_stored_text_does_not_run(visit: Opener) -> None:
 async def test_even_a_page_that_forgot_to_escape_runs_nothing(visit: Opener) -> None:
     """The second wall: what the content security policy alone stops."""
     seen = await visit(at="/memories")
-    ran = await seen.page.evaluate(
-        """async () => {
-          const stopped = [];
-          addEventListener("securitypolicyviolation", (e) => stopped.push(e.effectiveDirective));
-          const attempt = (work) => { try { work(); } catch (error) { stopped.push(error.name); } };
-          attempt(() => { document.body.innerHTML = "<img src=x onerror='window.ran=1'>"; });
-          attempt(() => { setTimeout("window.ran = 1", 0); });
-          const script = document.createElement("script");
-          attempt(() => { script.text = "window.ran = 1"; document.body.append(script); });
-          const style = document.createElement("style");
-          style.textContent = "body { display: none }";
-          document.body.append(style);
-          const frame = document.createElement("iframe");
-          frame.src = "https://evil.test/";
-          document.body.append(frame);
-          await new Promise((done) => setTimeout(done, 200));
-          return { ran: window.ran ?? 0, stopped: stopped.length,
-                   shown: getComputedStyle(document.body).display !== "none" };
-        }"""
-    )
+    ran = await seen.page.evaluate(script("policy.js"))
     assert ran["ran"] == 0
     assert ran["shown"]
     assert ran["stopped"] >= 4
@@ -81,13 +62,7 @@ async def test_each_main_page_is_two_letters_away(visit: Opener) -> None:
     assert await page.input_value("#q") == "gm"
 
 
-SMALL = """() => [...document.querySelectorAll("#content :is(a, button, summary, select, input)")]
-  .filter((each) => !each.closest("label, .hidden-if-scripted, .away"))
-  .filter((each) => {
-    const { width, height } = each.getBoundingClientRect();
-    return width > 2 && height > 2 && (width < 23.5 || height < 23.5);
-  })
-  .map((each) => `${each.tagName} ${each.textContent}`)"""
+SMALL = script("small.js")
 """What a finger hits badly, but for what a label makes larger and what is there without scripts."""
 
 

@@ -37,20 +37,13 @@ IN_GROUP = replace(ME, session=ROOM)
 EVERYTHING = Path(__file__).with_name("everything.txt").read_text("utf-8").splitlines()
 
 ALLOWED = re.compile(
-    r"/(?:memory|记忆)(?: [a-z]+)?|/persona|/new|/reset"  # commands
-    r"|\b(?:aiocqhttp|qq_official)[:\w]*|\[?[em]:[0-9a-z…]+\]?"  # accounts and ids
-    r"|[\w./-]+\.(?:jsonl?|sqlite3|txt)\b|\bimports/|/tmp/\S+|https?://\S+"  # files
-    r"|\b(?:AstrBot|GraphMemory|LivingMemory|QQChatExporter|kuzu|ladybug|JSON|UTF-8|MB|GiB|MiB|token|hash-64)\b"
-    r"|\b(?:pin|unpin|unset|edit|drop|history|back|cancel|merge|split|link|unlink|learn|group|confirm)\b"
-    r"|\b(?:as|persona|platform|bot|to)(?:=|\b)(?:group:\d+)?|\b(?:group|private):"  # options
-    r"|\b(?:mei|foo|xyz|serach|comfirm|qun|nofile)\b|\be:\w+"  # what was typed
-    r"|\b(?:companion|daily_llm_tokens|webui_\w+|retrieval_top_k|audience|participants|off)\b"
-    r"|mcp_asker|MCP|shared_journal|sslmode=verify-full|schema|psycopg"
-    r"|pip install -r requirements-shared.txt"
-    r"|extra_relations|memory_spaces|mentor\|师父\|mentor"
-    r"|\b(?:astrbot|memory|chat|livingmemory|graphmemory|qq|records|core_facts|mood|metadata)\b"
-    r"|\b(?:search_history|open_record|memory_recall|inner_state|control_words|proactive|time|sender)\b|-?\d{8}T\d{6}Z\S*"
+    "|".join(
+        line
+        for line in Path(__file__).with_name("allowed.txt").read_text("utf-8").splitlines()
+        if not line.startswith("# ")
+    )
 )
+"""Names and what was typed, which are the same in every language."""
 FOR_MODELS = (
     "control_", "care_", "lead_", "summary_", "teach_", "tool_", "search_history", "open_record",
 )  # fmt: skip

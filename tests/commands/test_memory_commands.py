@@ -16,6 +16,7 @@ from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 from graph_memory.store import Draft
 
+from ..cases import rows as table
 from ..makers import T0, Clock, entity, fact, name, put
 from ..world import opened
 from . import CLUB, HOME, LI, ZHANG, admin, zhang, zhang_in_club
@@ -49,17 +50,10 @@ async def memory(tmp_path: Path, clock: Clock, request: Any) -> AsyncIterator[Me
 
 async def test_a_word_that_was_said_is_found(commands: Commands, memory: MemoryService) -> None:
     """Beside many others, as the only word of a question, in every spelling."""
-    lines = [
-        "我刚从成都出差回来", "公司下周开年会", "早上喝了杯美式", "下个月去考驾照", "老板又让加班",
-        "多肉开花了", "周三要去体检", "在看三体第二部", "我的车牌号是沪A12345", "和小雨吃饭",
-        "今天天气真好", "收到", "哈哈哈哈", "Bought two bikes last week", "the WiFi here is bad",
-    ]  # fmt: skip
-    for number, text in enumerate(lines):
+    for number, text in enumerate(table(__file__, "said")):
         await memory.learning.hear(replace(zhang, text=text, ref=f"8@{number}"))
     await memory.recall.settle()
-    words = ["成都", "年会", "美式", "驾照", "老板", "多肉", "体检", "三体", "12345", "沪a１2345"]
-    words += ["小雨", "雨", "bike", "Bikes", "wifi", "ＷＩＦＩ"]
-    for word in words:
+    for word in table(__file__, "searched"):
         found = await commands.search(zhang, word)
         assert "找到 1 条" in found, (word, found)
         assert len(found.splitlines()) <= 7, found  # three that are similar, two headings, a hint

@@ -12,6 +12,7 @@ from graph_memory.companion import Mood
 from graph_memory.companion.inner_state import HALF_LIFE
 from graph_memory.companion.proactive import elapsed
 
+from ..cases import rows
 from ..scripted import answer
 from ..world import SETTINGS, World, living, zhang
 
@@ -42,13 +43,7 @@ async def test_asked_again_about_the_same_message_it_is_told_again(world: World)
     assert await world.lead(zhang, "你好", said) == once
 
 
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [
-        (5.0, "刚才"), (60.0 * 40, "约 40 分钟前"), (12.2 * HOUR, "约 12 小时前"),
-        (47.0 * HOUR, "约 47 小时前"), (3 * DAY, "约 3 天前"), (-5.0, "刚才"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("seconds", "text"), rows(__file__, "test_stretches_of_time"))
 def test_stretches_of_time(seconds: float, text: str) -> None:
     assert elapsed(seconds, "zh") == text
 

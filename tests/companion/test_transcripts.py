@@ -97,17 +97,6 @@ async def test_a_search_that_takes_too_long_says_so(world, monkeypatch):
     assert "只查了一部分" not in told
 
 
-async def test_they_open_a_talk_and_do_not_accompany_it(world: World) -> None:
-    await trip(world)
-    found, lead = await world.ask(zhang, "早")
-    assert "华山" in lead
-    assert "华山" not in found.block
-    await world.answer(HOME, "早呀")
-    found, lead = await world.ask(zhang, "华山几点的闹钟")
-    assert "闹钟" in found.block
-    assert "华山" not in lead
-
-
 async def test_few_and_short_whatever_there_is(world: World) -> None:
     for number in range(12):
         await world.say(zhang, f"第{number}次聊天")

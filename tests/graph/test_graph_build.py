@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from graph_memory.graph.database import Stopped, build
 from graph_memory.model import Row, User
 from graph_memory.store import Journal
+from tests.cases import rows as table
 from tests.makers import T0, entity, fact, group, mention, name, put, user
 from tests.transfer.support import opened
 
@@ -77,13 +78,7 @@ async def test_an_edge_without_its_nodes_is_not_lost(tmp_path: Path) -> None:
     assert {record[0] for record in found["Session"]} == {GROUP.id, group("9").id}
 
 
-NASTY = [
-    *("", " ", "\n", "\r\n", "\r", "\t", "\0", "a\0b", "\x1f", "\ufeff", "\u2028"),
-    *('"', '""', 'a"b', '\\"', '"\\', "\\", "\\\\", "\\n", "\\N", "'", "`", ",", '",', ',"'),
-    *("NULL", "null", "None", "nan", "true", "1", "1.5", "[]", "{}", "[1,2]", "{a: 1}"),
-    *("'; MATCH (n) DETACH DELETE n; //", "$id", "{0}", "张三说：“你好，\n世界”"),
-    *("👨‍👩‍👧", "e\u0301"),
-]
+NASTY = table(__file__, "nasty")
 TEXT = st.one_of(st.sampled_from(NASTY), st.text(st.characters(exclude_categories=["Cs"])))
 
 

@@ -9,6 +9,7 @@ import pytest
 from graph_memory.graph import GraphState
 from graph_memory.locales import TEXTS
 from graph_memory.model import PREDICATES, EntityType
+from tests.cases import rows
 from webui.i18n import Translator
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -39,15 +40,7 @@ def test_every_key_a_script_names_exists() -> None:
 def test_no_message_is_left_over() -> None:
     sources = [*WEBUI.glob("templates/*.html"), *STATIC.glob("js/**/*.js"), *WEBUI.rglob("*.py")]
     source = "".join(path.read_text("utf-8") for path in sources)
-    composed = (
-        "type.", "predicate.", "state.", "sort.", "count.", "done.", "nav.", "theme.", "error.",
-        "graph_state.", "graph_js.", "act.", "actor.", "backup.", "breaker.", "breaker_state.",
-        "bulk_js.", "compare.", "doctor.", "format.", "keys.", "kind.", "level.", "level_one.",
-        "preview.", "purpose.", "barrier.", "edge.", "left.", "memory_kind.", "question.",
-        "signal.", "standing.", "tuning.", "why.timing.", "rows.", "reason.", "skipped.",
-        "storage.", "strength.", "failure.", "command.", "hook.", "work.",
-        "work_over.", "work_failed.",
-    )  # fmt: skip
+    composed = tuple(rows(__file__, "composed"))
     for key in [key for key in TEXTS["zh"] if "." in key]:
         assert f"'{key}'" in source or key.startswith(composed), key
 
