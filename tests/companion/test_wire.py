@@ -26,6 +26,7 @@ from graph_memory.settings import PARTS
 from graph_memory.model import Turn
 
 from ..astrbot.test_control import Event
+from ..cases import rows
 from ..makers import QQ
 from ..scripted import answer, said
 from ..world import SETTINGS, World, living, li, zhang, zhang_in_club
@@ -40,17 +41,8 @@ MORE: dict[str, Any] = {
     "core_used": "C1",
 }
 """What a model that learns may say unasked."""
-TALK = (
-    (zhang, "我喜欢登山，下周想去华山看日出", "好的，记住了"),
-    (li, "I like climbing, and I live in Bergen with my cat", "nice"),
-    (zhang_in_club, "我养了一只叫豆豆的猫", "可爱"),
-    (zhang, "气死我了，别理我", "<SILENCE>"),
-    (zhang, "讲个故事", "从前有座山。\n<WANT_MORE>"),
-    (zhang, "要考试了", '加油。\n<PROACTIVE>{"delay_seconds":10,"reason":"问问考得怎么样"}'),
-    (li, "go away", "<SILENCE>"),
-    (zhang, "早，你还记得我喜欢登山吗", "记得"),
-    (zhang_in_club, "那只叫豆豆的猫是谁的", "你的"),
-)
+CALLERS = {"zhang": zhang, "li": li, "club": zhang_in_club}
+TALK = [(CALLERS[who], text, answered) for who, text, answered in rows(__file__, "talk")]
 """Who says what, and what a model that chats may answer untaught."""
 
 

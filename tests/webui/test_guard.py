@@ -36,12 +36,7 @@ PUBLIC = {"/login", STYLE, "/healthz", "/preferences"}
 
 async def test_every_route_is_behind_the_key(app: FastAPI, stranger: httpx.AsyncClient) -> None:
     seen = {(route.method, route.path()) for route in surface(app)}
-    expected = {
-        ("GET", "/api/v1/graph/among"), ("POST", "/api/v1/imports/files"), ("GET", "/"),
-        ("GET", "/api/v1/graph"), ("POST", "/logout"), ("GET", "/memories/1"),
-        ("POST", "/memories/act"), ("POST", "/changes/1/undo"), ("POST", "/retry"),
-    }  # fmt: skip
-    assert expected <= seen
+    assert {tuple(each) for each in rows(__file__, "some_routes")} <= seen
     for method, path in seen | {("GET", "/docs"), ("GET", "/redoc"), ("GET", "/nowhere")}:
         answer = await stranger.request(method, path, headers=OURS)
         if path in PUBLIC:
@@ -275,19 +270,9 @@ async def token_of(browser: httpx.AsyncClient) -> str:
     return found[1]
 
 
-@pytest.mark.parametrize(
-    ("headers", "token"),
-    [
-        ({"Origin": "http://evil.test"}, None),
-        ({"Origin": "http://memory.test:81"}, None),  # another port is another site to us
-        ({"Origin": "http://memory.test.evil.test"}, None),
-        ({"Origin": "null"}, None),
-        ({"Sec-Fetch-Site": "cross-site"}, None),
-        ({"Sec-Fetch-Site": "same-site"}, None),
-        *((OURS, wrong) for wrong in ("", "0" * 64, "密")),
-    ],
-)
+@pytest.mark.parametrize(("headers", "token"), rows(__file__, "test_other_sites"))
 async def test_other_sites_and_wrong_tokens_change_nothing(owner, headers, token):
+    """Another port is another site to us."""
     data = {"csrf": await token_of(owner) if token is None else token}
     for path in ("/logout", "/retry", "/changes/1/undo", "/memories/act", "/login"):
         assert (await owner.post(path, data=data, headers=headers)).status_code == 403, path
