@@ -46,10 +46,6 @@ async def forget(journal: Journal, who: str = U) -> None:
     await journal.in_slices(lambda db, tell: forget_me.erase(db, who, T0 + 800, tell))
 
 
-async def texts(journal: Journal) -> list[str]:
-    return [m.text for m in await journal.newest_messages(99)]
-
-
 @pytest.mark.parametrize("nick", ["今天", "Al", "你好", "AI", "li", "an", "小明", "mei", "记住"])
 async def test_a_nickname_takes_nothing_from_strangers(journal: Journal, nick: str):
     line = f"好的，今天我会记住你说的话，小明。Also, Al and Li: an AI says 你好, mei!{nick}"
@@ -82,7 +78,8 @@ async def test_where_the_person_was_the_bot_no_longer_names_them(journal: Journa
     last = await say(journal, CLUB, BOT, "NickZQ42 是别人", 2_002)
     await summed_up(journal, CLUB, V, first.id, last.id, f"小红问起，{line}")
     await forget(journal)
-    assert await texts(journal) == ["她最近怎么样", "NickZQ42 是别人"]
+    texts = [m.text for m in await journal.newest_messages(99)]
+    assert texts == ["她最近怎么样", "NickZQ42 是别人"]
     assert told.id not in [m.id for m in await journal.newest_messages(9)]
     (left,) = await scan(journal, Episode)
     assert (left.summary, left.messages, left.participants) == ("小红: 她最近怎么样", 2, (V,))

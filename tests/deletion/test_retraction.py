@@ -322,14 +322,10 @@ async def test_one_look_is_enough(memory, clock, tmp_path, monkeypatch):
     await taken_back(memory)
     clock.now += DAY
     await memory.backups.tend()
-    monkeypatch.setattr("graph_memory.deletion.forget_me.purge", _never)
+    monkeypatch.setattr(forget_me, "purge", lambda *_: pytest.fail("nothing was taken back since"))
     clock.now += DAY
     assert await memory.backups.tend()
     assert memory.backups.problem == ""
-
-
-def _never(*_: object) -> None:
-    raise AssertionError("nothing was taken back since")
 
 
 @pytest.mark.alone

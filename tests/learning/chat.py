@@ -14,7 +14,6 @@ from graph_memory.model import (
     Change,
     Fact,
     Message,
-    Name,
     Quote,
     Row,
     Session,
@@ -106,15 +105,10 @@ class Chat:
         return change
 
     async def told(
-        self,
-        text: str,
-        *facts: dict[str, Any],
-        account: str = "zhang",
-        name: str = "张三",
-        **more: Any,
+        self, text: str, *facts: dict[str, Any], name: str = "张三", **more: Any
     ) -> Change:
         """One message, and what is learned from it; see :func:`scripted.answer`."""
-        await self.say(account, text, name)
+        await self.say("zhang", text, name)
         return await self.learn(answer(*facts, **more))
 
     def number(self, statement: str) -> int:
@@ -128,9 +122,6 @@ class Chat:
 
     async def rows(self, cls: type[R]) -> list[R]:
         return await self.journal.read(lambda rows: rows.find(cls, session=self.session.id))
-
-    async def names(self, node: str) -> set[str]:
-        return {n.text for n in await self.rows(Name) if n.node == node}
 
 
 def written(change: Change, cls: type[R]) -> list[R]:

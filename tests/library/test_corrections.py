@@ -46,10 +46,6 @@ def library(journal: Journal) -> Library:
     return Library(context(journal, now=lambda: NOW))
 
 
-async def muted_in(journal: Journal) -> set[int]:
-    return await journal.read(lambda them: {row.message for row in them.find(Forgotten)})
-
-
 async def stands(journal: Journal, id: str) -> Fact:
     found = await journal.read(lambda them: them.get(Fact, id))
     assert found
@@ -98,7 +94,7 @@ async def test_what_a_correction_is(journal: Journal, library: Library) -> None:
     lines = await library.mine(asker_of(HOME, ZHANG))
     assert [line.fact.id for line in lines] == [new.id]
     # And the old words do not come back.
-    assert await muted_in(journal) == {1, *new.evidence}
+    assert {row.message for row in await scan(journal, Forgotten)} == {1, *new.evidence}
     assert [row.summary for row in await scan(journal, Episode)] == [""]
 
 
