@@ -151,6 +151,8 @@ class Supervisor:
         except ClosedError:
             return None
         except Exception as error:
+            if (task := asyncio.current_task()) and task.cancelling():
+                return None  # whatever the step raised on its way out
             self.problem = brief(error)
             self._log.report(self._text, error)
             self._failures += 1

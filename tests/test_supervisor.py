@@ -176,6 +176,21 @@ async def test_who_waits_is_let_go_if_it_is_closed_before_its_first_step(supervi
     await asyncio.wait_for(waiting, 1)
 
 
+async def test_what_a_step_raises_on_its_way_out_keeps_nobody_from_closing() -> None:
+    async def step() -> float:
+        try:
+            await asyncio.sleep(60)
+        finally:
+            raise StorageError("磁盘满了")
+
+    supervised = supervising(step)
+    supervised.start()
+    await turns()
+    async with asyncio.timeout(5):
+        await supervised.close()
+    assert not supervised.problem
+
+
 async def test_it_can_be_cancelled_without_waiting(job: Job, supervised: Supervisor) -> None:
     supervised.cancel()
     job.went = asyncio.Event()

@@ -156,8 +156,7 @@ class _Reading:
 
     def newest(self, session: str) -> list[Episode]:
         """The last records of a Session."""
-        found = newest_records(self._db, session, LISTED, self._zone, self._visible.shows)
-        return [each for each in found if self._visible.shows(each)]
+        return newest_records(self._db, session, LISTED, self._zone, self._visible.shows)
 
     def search(self, search: Search, exclude: Collection[int], pace: Deadline) -> list[Hit]:
         """The newest messages that fit, each said once."""
@@ -199,10 +198,10 @@ class _Reading:
         session, id = self._visible.session(message.session), message.id
         if session is None:
             return None
+        shows = self._visible.shows
         holding = (each for each in waiting if each.first_message <= id <= each.last_message)
-        record = next(holding, None) or self._rows.episode(message.session, id)
-        is_seen = record is not None and self._visible.shows(record)
-        return Hit(message, session, record if is_seen else None)
+        record = next(filter(shows, holding), None)
+        return Hit(message, session, record or self._rows.episode(message.session, id, shows))
 
     def open(self, id: str, reader: Asker | None) -> Transcript:
         """One record, word for word."""
@@ -220,9 +219,10 @@ def newest_records(
     db: sqlite3.Connection, session: str, limit: int, zone: tzinfo, shows: Shows = lambda _: True
 ) -> list[Episode]:
     """The last records of a Session, newest first, with what waits to be learned."""
-    found = {each.id: each for each in queries.newest_episodes(db, session, limit)}
+    found = {each.id: each for each in queries.newest_episodes(db, session, limit, shows)}
     found |= _upcoming(db, session, zone, shows)
-    return sorted(found.values(), key=lambda each: (-each.ended_at, each.id))[:limit]
+    seen = filter(shows, found.values())
+    return sorted(seen, key=lambda each: (-each.ended_at, each.id))[:limit]
 
 
 def _upcoming(
@@ -233,6 +233,5 @@ def _upcoming(
     Of what is shown, which may be less than there will be.
     """
     waiting = [message for message in mail.pending(db, session) if shows(message)]
-    last = Rows(db).episode(session) if waiting else None
-    last = last if last and shows(last) else None
+    last = Rows(db).episode(session, shows=shows) if waiting else None
     return {each.id: each for each in upcoming(last, session, waiting, zone)}

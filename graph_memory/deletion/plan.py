@@ -212,11 +212,7 @@ def plan_for_user(db: sqlite3.Connection, user: str) -> DeletionPlan:
     spans = _spans_of(db, user)
     places = found.places | spans.keys()
     there = _standing(db, places, "fact", "name", "mention")
-    states = dict(there)
-    for _, ops in changes_about(db, found, places):
-        for kind, id, _, after in json.loads(ops):
-            if after is not None:  # rows that were deleted stand in the log
-                states.setdefault((kind, id), after)
+    states = _with_deleted(there, changes_about(db, found, places))
     found.rows = _coined(db, found, states, there, spans)
     return found
 
@@ -243,8 +239,10 @@ def plan_for_messages(db: sqlite3.Connection, messages: Sequence[Message]) -> De
             (session, json.dumps([*found.ids])),
         )
     }
-    states = _standing(db, [session], "name", "mention")
-    states |= {(Fact.kind, id): data for id, data in facts.items()}
+    there = _standing(db, [session], "name", "mention")
+    there |= {(Fact.kind, id): data for id, data in facts.items()}
+    query = "SELECT 0, ops FROM change WHERE batch IN (SELECT value FROM json_each(?))"
+    states = _with_deleted(there, db.execute(query, (json.dumps(batches),)))
     lost = {id: data["statement"] for id, data in facts.items() if not found.left("fact", id, data)}
     found.rows = {
         (Fact.kind, id)
@@ -254,7 +252,7 @@ def plan_for_messages(db: sqlite3.Connection, messages: Sequence[Message]) -> De
     query = "SELECT session, min(at), max(at) FROM message WHERE batch IN"
     query += " (SELECT value FROM json_each(?)) GROUP BY batch"
     spans = _by_session(db.execute(query, (json.dumps(batches),)))
-    found.rows |= _coined(db, found, states, states, spans)
+    found.rows |= _coined(db, found, states, there, spans)
     return found
 
 
@@ -277,6 +275,16 @@ def _standing(db: sqlite3.Connection, sessions: Iterable[str], *kinds: str) -> d
         (json.dumps(kinds), json.dumps(sorted(sessions))),
     )
     return {(kind, id): json.loads(text) for kind, id, text in found}
+
+
+def _with_deleted(there: dict[Key, Data], changes: Iterable[tuple[int, str]]) -> dict[Key, Data]:
+    """Rows by key, and those that changes made and nobody finds any more."""
+    states = dict(there)
+    for _, ops in changes:
+        for kind, id, _, after in json.loads(ops):
+            if after is not None:
+                states.setdefault((kind, id), after)
+    return states
 
 
 Spans = dict[str, list[tuple[float, float]]]

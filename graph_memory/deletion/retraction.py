@@ -188,7 +188,7 @@ class Retraction:
             if cls.basis is Basis.EACH:
                 return self.gone.left(cls.kind, id, state) is None
             is_theirs = cls.basis is Basis.ANY and not self.gone.left(cls.kind, id, state)
-            if is_theirs and (cls.kind, id) not in rows:
+            if (is_theirs or (cls.kind, id) in self.gone.rows) and (cls.kind, id) not in rows:
                 # One that stands was said by others, too.
                 query = "SELECT 1 FROM row WHERE kind = ? AND id = ?"
                 return db.execute(query, (cls.kind, id)).fetchone() is None

@@ -111,8 +111,8 @@ class Extractor(Part):
         likeness = await self._likeness(said, facts) if self._likeness else {}
         idle = self._idle.get(batch.session.id, Counter())
         tired = {id for id, count in idle.items() if count >= IN_VAIN}
-        # In a thread, as there may be hundreds of facts to choose from.
-        known = await asyncio.to_thread(material.builder.fill, likeness, tired)
+        fill = material.builder.fill  # by the rows it has: they are read on one thread
+        known = await self._journal.read(lambda _: fill(likeness, tired))
         extensions, zone = material.extensions, self._context.zone
         request = compose(material.batch, known, zone, extensions, self._context.settings)
         answer = await self._model.ask(

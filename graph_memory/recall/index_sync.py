@@ -252,8 +252,8 @@ class IndexSync:
                 for kind in (Fact, Episode):
                     await self._each(snapshot.scan(kind), index.put)
             finally:
-                # On the thread that opened it.
-                await self.run(stack.pop_all().close)
+                # On the thread that opened it, once it has.
+                await self.run(stack.close)
 
     async def _cited(self, index: Index, snapshot: Rows) -> list[Message]:
         """Messages that facts rest on and that are not among the newest."""

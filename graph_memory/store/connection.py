@@ -157,9 +157,7 @@ def open_to_read(path: Path) -> sqlite3.Connection:
     """A read-only connection; raises ``JournalError`` if the file cannot be read."""
     address = f"{path.absolute().as_uri()}?mode=ro"
     with failing(f"{path} cannot be read"):
-        return sqlite3.connect(
-            address, uri=True, isolation_level=None, check_same_thread=False, timeout=10
-        )
+        return sqlite3.connect(address, uri=True, isolation_level=None, timeout=10)
 
 
 @contextmanager
@@ -194,7 +192,7 @@ def open_to_write(path: Path, prepare: Callable[[sqlite3.Connection], None]) -> 
     db = None
     reserve(path)
     try:
-        db = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=10)
+        db = sqlite3.connect(path, isolation_level=None, timeout=10)
         db.execute("PRAGMA synchronous = FULL")
         db.execute("PRAGMA secure_delete = ON")
         _look_for_damage(db, path)

@@ -35,7 +35,7 @@ from ..pinyin import finder, sound
 from ..retention import DAY, lifetime, retention
 from .connection import interruptible
 from .messages import by_ids
-from .rows import THINNED_COUNT, Rows, noted, rows_of, select_messages
+from .rows import THINNED_COUNT, Rows, noted, rows_of, select_messages, shown
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -521,15 +521,23 @@ def levels(db: sqlite3.Connection) -> dict[str, int]:
 
 
 def newest_episodes(
-    db: sqlite3.Connection, session: str, limit: int, *, told: bool = False
+    db: sqlite3.Connection,
+    session: str,
+    limit: int,
+    shows: Callable[[Episode], bool] = lambda _: True,
+    *,
+    told: bool = False,
 ) -> list[Episode]:
-    """The newest episodes of a Session, newest first; or only those with a summary."""
-    found = db.execute(
+    """Episodes of a Session that are shown, newest first; or those with a summary."""
+    query = (
         "SELECT data FROM episode WHERE session = ? AND level = ?"
-        " AND (NOT ? OR summary != '') ORDER BY ended_at DESC, id LIMIT ?",
-        (session, EPISODE, told, limit),
+        " AND (NOT ? OR summary != '') ORDER BY ended_at DESC, id LIMIT ? OFFSET ?"
     )
-    return rows_of(Episode, found)
+
+    def page(start: int, many: int) -> list[Episode]:
+        return rows_of(Episode, db.execute(query, (session, EPISODE, told, many, start)))
+
+    return shown(page, shows, limit)
 
 
 def visits(db: sqlite3.Connection, session: str, since: float) -> list[tuple[float, list[str]]]:

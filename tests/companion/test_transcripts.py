@@ -67,6 +67,23 @@ async def test_who_said_it_is_found_and_not_the_copy_that_does_not_know(world: W
     ]
 
 
+async def test_records_that_are_hidden_take_the_place_of_none(world: World) -> None:
+    await world.say(zhang_in_club, "我带帐篷")
+    await world.learn(answer(summary="张三带帐篷。"))
+    searched = world.memory.companion.transcripts
+    (shown,) = await searched.recent(zhang_in_club.asker, CLUB)
+    hidden = [
+        replace(shown, id=f"ep:0{number}", ended_at=shown.ended_at + number, confidential=True)
+        for number in range(transcripts.LISTED)
+    ]
+    await world.memory.journal.commit(lambda _: Draft("learn", "learned", hidden))
+    assert await searched.recent(zhang_in_club.asker, CLUB) == [shown]
+    (hit,) = (await searched.search(zhang_in_club.asker, "帐篷")).hits
+    assert hit.record == shown
+    await world.say(zhang_in_club, "还有钉子")  # which goes on with what is shown
+    assert [each.id for each in await searched.recent(zhang_in_club.asker, CLUB)] == [shown.id]
+
+
 async def test_a_long_record_has_pages(world: World) -> None:
     for number in range(40):
         await world.say(zhang, f"第{number}段" + "长" * 100, wait=1)
