@@ -118,7 +118,7 @@ class Companion(Part):
         try:
             async with asyncio.timeout(PATIENCE):
                 state = await self._journal.look(
-                    lambda db: _read(db, turn, self.parts, now, self._zone)
+                    lambda db: _read(db, turn, view, self.parts, now, self._zone)
                 )
         except (TimeoutError, JournalError):
             return Lead()
@@ -140,8 +140,7 @@ class Companion(Part):
             lines += inner_state.lines(inner, language)
         core = [row for row in state.core if rank_of(view, row) is Rank.OWN]
         lines += _core(core, language) if core else []
-        past = [each for each in state.past if rank_of(view, each) is Rank.OWN]
-        records = _records(past, cite, self._zone, language) if past else []
+        records = _records(state.past, cite, self._zone, language)
         return Lead(lines, records, bool(core))
 
     # ------------------------------------------------------------------ learning
@@ -210,7 +209,7 @@ class Companion(Part):
 
 
 def _read(
-    db: sqlite3.Connection, turn: Turn, parts: Collection[str], now: float, zone: tzinfo
+    db: sqlite3.Connection, turn: Turn, view: View, parts: Collection[str], now: float, zone: tzinfo
 ) -> SessionState:
     """What is known of the Session of a turn, as far as parts that are on tell of it."""
     rows, session, message = Rows(db), turn.session.id, turn.message
@@ -220,7 +219,9 @@ def _read(
     if message is not None and message.id >= first > 0:
         is_opening = not rows.has_reply(session, first, message.id)
     if is_opening and "records" in parts:
-        told = queries.newest_episodes(db, session, EPISODES, told=True)
+        told = queries.newest_episodes(
+            db, session, EPISODES, lambda each: rank_of(view, each) is Rank.OWN, told=True
+        )
     if message and is_opening and "metadata" in parts:
         visits = queries.visits(db, session, now - (SPANS[-1] + 1) * DAY)
         visits += [(each.started_at, list(each.participants)) for each in records]

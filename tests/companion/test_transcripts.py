@@ -82,6 +82,9 @@ async def test_records_that_are_hidden_take_the_place_of_none(world: World) -> N
     assert hit.record == shown
     await world.say(zhang_in_club, "还有钉子")  # which goes on with what is shown
     assert [each.id for each in await searched.recent(zhang_in_club.asker, CLUB)] == [shown.id]
+    world.later(DAY)
+    _, lead = await world.ask(zhang_in_club, "早")
+    assert "张三带帐篷。" in lead
 
 
 async def test_a_long_record_has_pages(world: World) -> None:
