@@ -35,7 +35,7 @@ from ..pinyin import finder, sound
 from ..retention import DAY, lifetime, retention
 from .connection import interruptible
 from .messages import by_ids
-from .rows import THINNED_COUNT, Rows, noted, rows_of, select_messages, shown
+from .rows import THINNED_COUNT, Rows, noted, rows_of, select_messages
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -524,7 +524,7 @@ def newest_episodes(
     db: sqlite3.Connection,
     session: str,
     limit: int,
-    shows: Callable[[Episode], bool] = lambda _: True,
+    shows: Callable[[Episode], bool],
     *,
     told: bool = False,
 ) -> list[Episode]:
@@ -533,11 +533,14 @@ def newest_episodes(
         "SELECT data FROM episode WHERE session = ? AND level = ?"
         " AND (NOT ? OR summary != '') ORDER BY ended_at DESC, id LIMIT ? OFFSET ?"
     )
-
-    def page(start: int, many: int) -> list[Episode]:
-        return rows_of(Episode, db.execute(query, (session, EPISODE, told, many, start)))
-
-    return shown(page, shows, limit)
+    found: list[Episode] = []
+    start = 0
+    while len(found) < limit and (
+        some := rows_of(Episode, db.execute(query, (session, EPISODE, told, limit, start)))
+    ):
+        found += filter(shows, some)
+        start += limit
+    return found[:limit]
 
 
 def visits(db: sqlite3.Connection, session: str, since: float) -> list[tuple[float, list[str]]]:

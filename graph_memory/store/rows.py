@@ -168,7 +168,7 @@ class Rows:
         return rows_of(Fact, self._db.execute(f"{query} ORDER BY id", (id,)))
 
     def episode(
-        self, session: str, message: int = -1, shows: Callable[[Episode], bool] = lambda _: True
+        self, session: str, message: int = -1, shows: Callable[[Episode], bool] | None = None
     ) -> Episode | None:
         """The last episode of a Session that is shown, or the one that holds a message."""
         order = "" if message >= 0 else " DESC"
@@ -177,16 +177,15 @@ class Rows:
             " AND json_extract(data, '$.last_message') >= :message"
             " AND (:message = -1 OR json_extract(data, '$.first_message') <= :message)"
             " AND json_extract(data, '$.level') = :level"
-            f" ORDER BY json_extract(data, '$.last_message'){order}, id"
-            " LIMIT :many OFFSET :start"
+            f" ORDER BY json_extract(data, '$.last_message'){order}, id LIMIT 1 OFFSET :start"
         )
         given = {"session": session, "message": message, "level": EPISODE}
-
-        def page(start: int, many: int) -> list[Episode]:
-            found = self._db.execute(query, {**given, "start": start, "many": many})
-            return rows_of(Episode, found)
-
-        return next(iter(shown(page, shows, 1)), None)
+        start = 0
+        while found := rows_of(Episode, self._db.execute(query, {**given, "start": start})):
+            if shows is None or shows(found[0]):
+                return found[0]
+            start += 1
+        return None
 
     def episodes_of(self, session: str, messages: Iterable[int]) -> list[Episode]:
         """Episodes and records of a Session that hold one of some messages, by id."""
@@ -314,20 +313,6 @@ def paged(page: Callable[[K], Sequence[T]], after: K, place: Callable[[T], K]) -
     while some := page(after):
         after = place(some[-1])
         yield from some
-
-
-def shown(page: Callable[[int, int], list[T]], shows: Callable[[T], bool], most: int) -> list[T]:
-    """The first items that are shown; how many others come before decides nothing.
-
-    Args:
-        page: Gives the items from a place on, at most so many.
-    """
-    found: list[T] = []
-    start = 0
-    while len(found) < most and (some := page(start, most)):
-        found += filter(shows, some)
-        start += len(some)
-    return found[:most]
 
 
 def readable(page: Iterable[tuple[str, str, str]]) -> Iterator[Row]:

@@ -49,7 +49,7 @@ def plan(db: sqlite3.Connection, run: Callable[[], object]) -> str:
     lambda db: Rows(db).find(Mention, session=HERE, a=entity("山")),
     lambda db: Rows(db).history(ZHANG, "likes"), lambda db: Rows(db).episode(HERE),
     lambda db: Rows(db).episodes_of(HERE, [3, 4]),
-    lambda db: queries.newest_episodes(db, HERE, 10, told=True),
+    lambda db: queries.newest_episodes(db, HERE, 10, bool, told=True),
     lambda db: queries.visits(db, HERE, T0), lambda db: queries.replaced(db, ["f1"]),
     lambda db: Rows(db).replacing("f1"), lambda db: queries.superseded_before(db, T0, 10),
     lambda db: queries.search_messages(db, HERE, [], queries.Search(["山"])),
