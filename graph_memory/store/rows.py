@@ -177,7 +177,7 @@ class Rows:
             " AND json_extract(data, '$.last_message') >= :message"
             " AND (:message = -1 OR json_extract(data, '$.first_message') <= :message)"
             " AND json_extract(data, '$.level') = :level"
-            f" ORDER BY json_extract(data, '$.last_message'){order}, id LIMIT 1 OFFSET :start"
+            f" ORDER BY json_extract(data, '$.last_message'){order} LIMIT 1 OFFSET :start"
         )
         given = {"session": session, "message": message, "level": EPISODE}
         start = 0
