@@ -253,12 +253,16 @@ _EVERY_SESSION: Final = "MATCH (s:Session) RETURN s.id, s.circle, s.name, s.type
 _REPLACED_AT: Final = (
     f"MATCH ()-[f:{_RELS}]->() WHERE f.supersedes <> '[]' RETURN f.supersedes, f.recorded_at"
 )
-# Not ``n.id IN $ids``: looked up by key in both tables, Kùzu 0.11.3 may give what is in one of
-# them twice, and nothing of the other.
-_HOPS: Final = (
-    f"MATCH {_EITHER} WHERE list_contains($ids, n.id) AND f.session IN $sessions AND f.status = $status"
-    " AND n.id <> m.id RETURN f.id, n.id, m.id ORDER BY f.id, n.id"
-)
+# One table and one way at a time: asked for by ids of both tables, and without a direction, Kùzu
+# 0.11.3 may give those of one table twice and of the other none.
+_HOPS: Final = {
+    label: tuple(
+        f"MATCH (n:{label}){way}(m:User:Entity) WHERE n.id IN $ids AND f.session IN $sessions"
+        " AND f.status = $status AND n.id <> m.id RETURN f.id, n.id, m.id"
+        for way in (f"-[f:{_RELS}]->", f"<-[f:{_RELS}]-")
+    )
+    for label in (USER, ENTITY)
+}
 _ALL_HOPS: Final = (
     f"MATCH {_OUT} WHERE f.session IN $sessions AND f.status = $status AND n.id <> m.id"
     " RETURN f.id, n.id, m.id"
@@ -446,12 +450,17 @@ class GraphQueries:
         Args:
             nodes: From which they lead; ``None`` for all facts, from subject to object.
         """
-        values = {"sessions": sorted(sessions), **_ACTIVE}
-        if nodes is not None:
-            values["ids"] = sorted(nodes)
-        if not all(values.values()):  # Kùzu cannot tell the type of an empty list
+        if not sessions:  # Kùzu cannot tell the type of an empty list
             return []
-        return [Hop(*row) for row in self._db.run(_ALL_HOPS if nodes is None else _HOPS, values)]
+        values = {"sessions": sorted(sessions), **_ACTIVE}
+        if nodes is None:
+            return [Hop(*row) for row in self._db.run(_ALL_HOPS, values)]
+        found: list[list[Any]] = []
+        for label, ways in _HOPS.items():
+            if ids := sorted(node for node in nodes if is_entity(node) == (label == ENTITY)):
+                for way in ways:
+                    found += self._db.run(way, {"ids": ids, **values})
+        return [Hop(*row) for row in sorted(found)]
 
     # ------------------------------------------------------------ parts
 

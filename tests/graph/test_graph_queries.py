@@ -331,3 +331,20 @@ def test_questions_never_write() -> None:
     assert len(queries) > 10
     words = {word for text in queries for word in text.replace("(", " ").split()}
     assert not words & {"CREATE", "MERGE", "SET", "DELETE", "COPY", "LOAD", "CALL", "EXPORT"}
+
+
+async def test_hops_from_nodes_of_both_kinds(tmp_path: Path) -> None:
+    """As many as from each by itself; by key Kùzu gave those of one kind twice."""
+    ming, mei, lan = (user(each) for each in "132")
+    thing = YOGA
+    said = [(lan, thing), (mei, thing), (ming, thing), (lan, mei), (ming, lan)]
+    rows = [fact(GROUP, a, b, f"{a}{b}{n}") for n in range(2) for a, b in said]
+    async with opened(tmp_path, *map(User, (ming, lan, mei)), Entity(thing), *rows) as (_, store):
+        everything = await store.ask(lambda graph: graph.hops([GROUP.id]))
+        both = {*everything, *(Hop(each.fact, each.target, each.source) for each in everything)}
+        for person in (ming, mei, lan):
+            nodes = [person, thing]
+            found = await store.ask(lambda graph, nodes=nodes: graph.hops([GROUP.id], nodes))
+            assert sorted(found, key=repr) == sorted(
+                (hop for hop in both if hop.source in nodes), key=repr
+            )
