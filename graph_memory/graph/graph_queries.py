@@ -11,6 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from types import MappingProxyType
 from typing import Any, Final
 
 from ..errors import NotFoundError
@@ -24,6 +25,7 @@ WAYS: Final = 6
 """Most paths of an answer; the shortest ones there are."""
 HUB = 30
 """Facts of a node up to which it is walked through: one of many says little about each."""
+NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 NEIGHBOURS = 60
 """Facts of a node that was asked for that are walked over, the newest."""
 
@@ -167,10 +169,13 @@ _FACT: Final = (
 )
 _DEGREE: Final = "RETURN n.id, label(n), n.type, n.name, count(f.id) AS degree"
 _TOP: Final = f"{_DEGREE} ORDER BY degree DESC, n.id LIMIT $limit"
-_DEGREES: Final = (
-    "MATCH (n:User:Entity) WHERE n.id IN $ids"
-    f" OPTIONAL MATCH {_BESIDE} WHERE m.id <> n.id {_DEGREE}"
-)
+# One table at a time: asked for by ids of both, Kùzu 0.11.3 may give those of one table twice and
+# of the other none.
+_DEGREES: Final = {
+    label: f"MATCH (n:{label}) WHERE n.id IN $ids OPTIONAL MATCH {_BESIDE} WHERE m.id <> n.id"
+    f" {degree}"
+    for label, degree in ((USER, _DEGREE.replace("n.type", "''")), (ENTITY, _DEGREE))
+}
 _SESSIONS: Final = f"MATCH (n:Session) WHERE n.id IN $ids OPTIONAL MATCH {_PRESENCE} {_DEGREE}"
 _FOUND: Final = (
     "MATCH (n:User:Entity) WHERE n.names CONTAINS $norm OR (label(n) = 'User' AND n.id CONTAINS"
@@ -204,7 +209,10 @@ _AROUND: Final = (
     f"MATCH {_OUT} WHERE (n.id = $id AND (m.id IN $ids OR m.id = $id))"
     f" OR (m.id = $id AND n.id IN $ids) {_FACT} ORDER BY f.id"
 )
-_AMONG: Final = f"MATCH {_OUT} WHERE n.id IN $ids AND m.id IN $ids {_FACT} ORDER BY f.id"
+_FROM: Final = {
+    label: f"MATCH (n:{label})-[f:{_RELS}]->(m:User:Entity) WHERE n.id IN $ids {_FACT}"
+    for label in (USER, ENTITY)
+}
 _FACTS: Final = f"MATCH {_OUT} WHERE f.id IN $ids {_FACT}"
 _REPLACED: Final = f"MATCH ()-[f:{_RELS}]->() WHERE f.supersedes <> '[]' RETURN f.supersedes"
 _REPLACING: Final = (
@@ -253,16 +261,15 @@ _EVERY_SESSION: Final = "MATCH (s:Session) RETURN s.id, s.circle, s.name, s.type
 _REPLACED_AT: Final = (
     f"MATCH ()-[f:{_RELS}]->() WHERE f.supersedes <> '[]' RETURN f.supersedes, f.recorded_at"
 )
-# One table and one way at a time: asked for by ids of both tables, and without a direction, Kùzu
-# 0.11.3 may give those of one table twice and of the other none.
-_HOPS: Final = {
-    label: tuple(
-        f"MATCH (n:{label}){way}(m:User:Entity) WHERE n.id IN $ids AND f.session IN $sessions"
-        " AND f.status = $status AND n.id <> m.id RETURN f.id, n.id, m.id"
-        for way in (f"-[f:{_RELS}]->", f"<-[f:{_RELS}]-")
-    )
-    for label in (USER, ENTITY)
-}
+_HOPS: Final = tuple(  # one way after the other: without a direction it happens, too
+    {
+        label: f"MATCH (n:{label}){way}(m:User:Entity) WHERE n.id IN $ids"
+        " AND f.session IN $sessions AND f.status = $status AND n.id <> m.id"
+        " RETURN f.id, n.id, m.id"
+        for label in (USER, ENTITY)
+    }
+    for way in (f"-[f:{_RELS}]->", f"<-[f:{_RELS}]-")
+)
 _ALL_HOPS: Final = (
     f"MATCH {_OUT} WHERE f.session IN $sessions AND f.status = $status AND n.id <> m.id"
     " RETURN f.id, n.id, m.id"
@@ -343,7 +350,9 @@ class GraphQueries:
         nodes = self._nodes(list(dict.fromkeys(map(self._canonical, ids))))
         if not nodes:
             raise NotFoundError("there is no such node in the graph")
-        edges = self._edges(self._db.run(_AMONG, {"ids": [node.id for node in nodes]}))
+        shown = {node.id for node in nodes}
+        rows = (row for row in self._of_each(_FROM, sorted(shown)) if row[2] in shown)
+        edges = self._edges(sorted(rows))
         return Subgraph(nodes, edges, len(nodes))
 
     # ------------------------------------------------------------ about two
@@ -455,18 +464,24 @@ class GraphQueries:
         values = {"sessions": sorted(sessions), **_ACTIVE}
         if nodes is None:
             return [Hop(*row) for row in self._db.run(_ALL_HOPS, values)]
-        found: list[list[Any]] = []
-        for label, ways in _HOPS.items():
-            if ids := sorted(node for node in nodes if is_entity(node) == (label == ENTITY)):
-                for way in ways:
-                    found += self._db.run(way, {"ids": ids, **values})
-        return [Hop(*row) for row in sorted(found)]
+        rows = [row for way in _HOPS for row in self._of_each(way, sorted(nodes), values)]
+        return [Hop(*row) for row in sorted(rows)]
 
     # ------------------------------------------------------------ parts
 
     def _nodes(self, ids: list[str]) -> list[GraphNode]:
         """The users and entities with some ids, in their order; unknown ones are left out."""
-        return _ordered(ids, self._db.run(_DEGREES, {"ids": ids}) if ids else [])
+        return _ordered(ids, self._of_each(_DEGREES, ids))
+
+    def _of_each(
+        self, queries: Mapping[str, str], ids: Iterable[str], more: Mapping[str, Any] = NOTHING
+    ) -> list[list[Any]]:
+        """Answers about users, then about entities, by the query of each table."""
+        of = {USER: list[str](), ENTITY: list[str]()}
+        for id in ids:
+            of[ENTITY if is_entity(id) else USER].append(id)
+        each = ((queries[label], some) for label, some in of.items() if some)
+        return [row for query, some in each for row in self._db.run(query, {"ids": some, **more})]
 
     def _sessions(self, ids: list[str]) -> list[GraphNode]:
         return _ordered(ids, self._db.run(_SESSIONS, {"ids": ids}) if ids else [])
