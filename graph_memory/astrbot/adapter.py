@@ -213,11 +213,8 @@ class Host:
 
     async def persona(self, event: Any, request: Any = None) -> str:
         """Id of the persona that answers in this chat; ``[%None]`` if none does."""
-        umo = event.unified_msg_origin
-        request, platform = (
-            request or event.get_extra("provider_request"),
-            event.get_platform_name(),
-        )
+        umo, platform = event.unified_msg_origin, event.get_platform_name()
+        request = request or event.get_extra("provider_request")
         conversation = getattr(request, "conversation", None)
         wanted, persona = state_of(event).persona
         if not conversation:

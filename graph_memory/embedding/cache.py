@@ -101,8 +101,9 @@ class CachedEmbedder:
         self._look_open()
         if not texts:
             return np.zeros((0, self.width), np.float32)
-        given = (self._store, self._log, self.name, texts, embed, prefix, self.width)
-        return await kept_vectors(*given)
+        return await kept_vectors(
+            self._store, self._log, self.name, texts, embed, prefix, self.width
+        )
 
     async def close(self) -> None:
         """Stop what is under way and close the embedder."""

@@ -220,14 +220,20 @@ async def kept_vectors(
         store: One that fails is done without, which is logged.
         name: Of the model, in the store.
         prefix: What the texts begin with there.
-        width: Of each vector; 0 takes any.
+        width: Of each vector; 0 takes any, and what is stored only if it is all there: it may be
+            of another model that had the name.
     """
     hashes = [text_hash(prefix + text) for text in texts]
     wanted, found = dict(zip(hashes, texts, strict=True)), dict[bytes, Vectors]()
     try:
         kept = await store.vectors(name, list(wanted)) if store else {}
-        fits = [(key, row) for key, row in kept.items() if len(row) == (width or len(row))]
-        found = {key: row for key, row in fits if np.isfinite(row).all()}
+        if not width and (len(kept) < len(wanted) or len(set(map(len, kept.values()))) > 1):
+            kept = {}
+        found = {
+            key: row
+            for key, row in kept.items()
+            if len(row) == (width or len(row)) and np.isfinite(row).all()
+        }
     except StorageError as error:
         log.report(UNCACHED, error)
     missing = [key for key in wanted if key not in found]

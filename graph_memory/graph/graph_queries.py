@@ -11,7 +11,6 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from types import MappingProxyType
 from typing import Any, Final
 
 from ..errors import NotFoundError
@@ -25,7 +24,6 @@ WAYS: Final = 6
 """Most paths of an answer; the shortest ones there are."""
 HUB = 30
 """Facts of a node up to which it is walked through: one of many says little about each."""
-NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 NEIGHBOURS = 60
 """Facts of a node that was asked for that are walked over, the newest."""
 
@@ -351,7 +349,7 @@ class GraphQueries:
         if not nodes:
             raise NotFoundError("there is no such node in the graph")
         shown = {node.id for node in nodes}
-        rows = (row for row in self._of_each(_FROM, sorted(shown)) if row[2] in shown)
+        rows = (row for row in self._of_each(_FROM, sorted(shown), {}) if row[2] in shown)
         edges = self._edges(sorted(rows))
         return Subgraph(nodes, edges, len(nodes))
 
@@ -471,10 +469,10 @@ class GraphQueries:
 
     def _nodes(self, ids: list[str]) -> list[GraphNode]:
         """The users and entities with some ids, in their order; unknown ones are left out."""
-        return _ordered(ids, self._of_each(_DEGREES, ids))
+        return _ordered(ids, self._of_each(_DEGREES, ids, {}))
 
     def _of_each(
-        self, queries: Mapping[str, str], ids: Iterable[str], more: Mapping[str, Any] = NOTHING
+        self, queries: Mapping[str, str], ids: Iterable[str], more: Mapping[str, Any]
     ) -> list[list[Any]]:
         """Answers about users, then about entities, by the query of each table."""
         of = {USER: list[str](), ENTITY: list[str]()}

@@ -11,6 +11,7 @@ from graph_memory.embedding.vectors import MESSAGES, STATEMENTS, VERSION
 from graph_memory.errors import EmbeddingError, StorageError
 from graph_memory.inference.ports import Vectors
 from graph_memory.store import Journal
+from graph_memory.text import text_hash
 
 from ..cases import tabled
 from .conftest import Pairs, compare
@@ -131,6 +132,14 @@ async def test_it_is_the_same_every_time_and_closes_the_model():
     assert np.array_equal(await first.query("你好"), await second.query("你好"))
     await first.close()
     assert raw.width == 0
+
+
+async def test_part_of_it_that_another_model_left_is_no_part_of_it(journal: Journal):
+    """Killed on the way, and then a model of another width goes by the name."""
+    hashes = [text_hash(text) for text in STATEMENTS[:8]]
+    left = dict(zip(hashes, await Marked().passages(STATEMENTS[:8]), strict=True))
+    await journal.put_vectors("marked told", left)
+    assert (await calibrate(Marked(width=80), journal)).width == 80
 
 
 @tabled
