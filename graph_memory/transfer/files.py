@@ -121,7 +121,7 @@ def sweep(directory: Path, before: float) -> None:
     for draft in (directory / IMPORTS).glob(".*.tmp"):
         if not draft.name.startswith(f".{_OURS}"):
             draft.unlink(missing_ok=True)
-    for pattern in (".*.tmp", f"{MINE}-*.jsonl"):
+    for pattern in ("*.tmp", f"{MINE}-*.jsonl"):
         for left in (directory / EXPORTS).glob(pattern):
             if left.stat().st_mtime < before:
                 left.unlink(missing_ok=True)
@@ -174,7 +174,11 @@ class Incoming:
         """Give it its name, or one like it if that is taken; call this once, at the end."""
         with failing(self._unwritten):
             self._file.close()
-            path = _free(self._folder / self._name)
+            wanted = path = self._folder / self._name
+            number = 1
+            while path.exists():
+                number += 1
+                path = wanted.with_name(f"{wanted.stem}-{number}{wanted.suffix}")
             data_directory.settle(self._draft, path)
         return path
 
@@ -190,19 +194,14 @@ def require_room(directory: Path, path: Path) -> None:
 
 
 def target(directory: Path, scope: str, at: float) -> Path:
-    """A free name for what is exported at a time."""
+    """A name for what is exported at a time, which no other export has.
+
+    Two people may ask in the same second, and neither must be given what is the other's.
+    """
     folder = directory / EXPORTS
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return _free(folder / f"{scope}-{datetime.fromtimestamp(at, UTC):%Y%m%dT%H%M%SZ}.jsonl")
-
-
-def _free(wanted: Path) -> Path:
-    """The path that is wanted, or one like it that is not taken."""
-    path, number = wanted, 1
-    while path.exists():
-        number += 1
-        path = wanted.with_name(f"{wanted.stem}-{number}{wanted.suffix}")
-    return path
+    when = f"{datetime.fromtimestamp(at, UTC):%Y%m%dT%H%M%SZ}"
+    return folder / f"{scope}-{when}-{secrets.token_hex(4)}.jsonl"
 
 
 @contextmanager

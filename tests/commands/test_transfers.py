@@ -96,7 +96,10 @@ async def test_one_takes_away_their_own_once_a_minute(tmp_path: Path) -> None:
 async def test_what_a_kill_left_is_gone_after_the_next_start(tmp_path: Path) -> None:
     folder = tmp_path / "exports"
     folder.mkdir()
-    left = [folder / "mine-20260922T000000Z.jsonl", folder / ".mine-20260922T000001Z.jsonl.tmp"]
+    left = [
+        folder / "mine-20260922T000000Z.jsonl",
+        folder / "everything-20260922T000001Z.jsonl.tmp",
+    ]
     kept = [folder / "everything-20260922T000000Z.jsonl", folder / "owner-20260922T000000Z.jsonl"]
     for path in (*left, *kept):
         path.write_text("{}", encoding="utf-8")

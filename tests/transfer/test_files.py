@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import stat
 import time
 from pathlib import Path
@@ -42,7 +43,7 @@ def test_only_what_is_in_the_folder_or_is_named_in_full(tmp_path: Path) -> None:
 
 def test_a_file_is_there_whole_and_private_or_not_at_all(tmp_path: Path) -> None:
     path = files.target(tmp_path, "everything", 0.0)
-    assert path.name == "everything-19700101T000000Z.jsonl"
+    assert re.fullmatch(r"everything-19700101T000000Z-[0-9a-f]{8}\.jsonl", path.name)
     with pytest.raises(JournalError, match="kaputt"):
         _fail(path)
     assert list(path.parent.iterdir()) == []
@@ -52,7 +53,14 @@ def test_a_file_is_there_whole_and_private_or_not_at_all(tmp_path: Path) -> None
     assert path.read_text(encoding="utf-8") == "好"
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
-    assert files.target(tmp_path, "everything", 0.0) != path
+
+
+def test_two_who_ask_in_the_same_second_are_given_their_own(tmp_path: Path) -> None:
+    paths = [files.target(tmp_path, files.MINE, 0.0) for _ in range(2)]
+    with files.writing(paths[0]) as hers, files.writing(paths[1]) as his:
+        hers.write("1")
+        his.write("2")
+    assert [path.read_text() for path in paths] == ["1", "2"]
 
 
 @tabled
