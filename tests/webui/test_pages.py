@@ -88,6 +88,11 @@ async def test_an_empty_memory_says_what_to_do_and_is_shown_with_a_sample(
         newest = (await memory.library.browse(FactFilter(order="said"))).items[0]
         assert 0 < memory.now() - newest.fact.said_at < 7 * 86_400
         assert await memory.transfer.waiting() == []
+        (memory.directory / "imports" / "real.jsonl").write_text(
+            '{"time": 1, "sender": "1", "text": "x"}'
+        )
+        plan = await see(browser, "/data/import", name="real.jsonl")
+        assert plan.all("input", id="platform")[0]["value"] == "aiocqhttp", "not the sample's"
         (run,) = [tag["value"] for tag in page.all("input", name="run")]
         await press(browser, "/data/import/undo", run=run)
         assert (await memory.library.browse()).total == 0

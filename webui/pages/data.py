@@ -25,7 +25,7 @@ from ..rendering import SOON, Memory, Visit, or_back
 
 LISTED = 20
 SAMPLE = "sample"
-"""Note of which import brought the sample."""
+"""Note of which import brought the sample, and its people's platform."""
 TOLD = 1_760_000_000.0
 """Until when the people of the sample talked."""
 _SAMPLES = Path(__file__).parents[1] / "sample"
@@ -179,7 +179,7 @@ async def sample(memory: Memory, visit: Visit) -> Response:
     """Bring in people who are made up, to look around before anybody has chatted."""
     told = await asyncio.to_thread(_sample, visit.words.language, memory.now())
     options = transfer.Options(
-        zone=memory.zone, persona=model.NO_PERSONA, platform="sample", now=memory.now()
+        zone=memory.zone, persona=model.NO_PERSONA, platform=SAMPLE, now=memory.now()
     )
     with or_back("/"):
         path = await memory.transfer.receive("sample.jsonl", pieces(told.encode()))
@@ -285,9 +285,9 @@ async def importer_of(memory: service.MemoryService, wanted: Importing) -> trans
 
 
 async def _usual_platform(memory: service.MemoryService) -> str:
-    """The platform that most chats are on; QQ's if there is none yet."""
+    """The platform of most chats but the sample's; QQ's if there is none yet."""
     circles = (await memory.library.overview()).circles
-    counted = Counter(circle.partition(":")[0] for circle, _ in circles)
+    counted = Counter(p for circle, _ in circles if (p := circle.partition(":")[0]) != SAMPLE)
     return next((platform for platform, _ in counted.most_common(1)), "aiocqhttp")
 
 
