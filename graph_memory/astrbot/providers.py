@@ -14,6 +14,7 @@ from astrbot.api.event import MessageChain
 from astrbot.core.utils.session_lock import session_lock_manager
 
 from .. import embedding
+from ..embedding.vectors import fit
 from ..errors import (
     EmbeddingError,
     ExtractionError,
@@ -110,6 +111,8 @@ class ProviderEmbedder:
     async def passages(self, texts: list[str]) -> Vectors:
         """Vectors of texts, shape ``(len(texts), dim)``, any length.
 
+        Of long texts only as much is asked for as every model takes: many refuse 512 tokens.
+
         Raises:
             EmbeddingError: The provider failed or answered nonsense.
         """
@@ -118,7 +121,8 @@ class ProviderEmbedder:
             self._changed()
             raise EmbeddingError(f"the embedding provider {self._id!r} has another model now")
         try:
-            rows: Vectors = np.asarray(await provider.get_embeddings(texts), np.float32)
+            found = await provider.get_embeddings([fit(text) for text in texts])
+            rows: Vectors = np.asarray(found, np.float32)
         except Exception as error:  # whatever the provider's SDK raises
             reason = f"the embedding provider {self._id!r} failed: {brief(error)}"
             raise EmbeddingError(reason, failure_of(error)) from error

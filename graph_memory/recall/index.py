@@ -152,7 +152,8 @@ class Index:
         self._muted: Counter[int] = Counter()
         self._replacing: dict[str, dict[str, Fact]] = defaultdict(dict)
         self._touching: dict[str, dict[int, None]] = defaultdict(dict)
-        self._vectorless: dict[int, None] = {}
+        # Whether the model in use refuses it, by number.
+        self._vectorless: dict[int, bool] = {}
 
     # ----------------------------------------------------------------- writing
 
@@ -262,7 +263,7 @@ class Index:
         number = self.documents.add(item, len(found))
         self.inverted.add(number, found)
         if not (isinstance(source, Message) and is_small_talk(source.text)):
-            self._vectorless[number] = None  # whose meaning is worth embedding
+            self._vectorless[number] = False  # whose meaning is worth embedding
         return number
 
     def _remove(self, key: str) -> None:
@@ -305,11 +306,18 @@ class Index:
         """Replace all vectors by those of another model, or by none."""
         old, left = self.vectors, self._vectorless
         wanted = (n for n in self.documents.numbers() if n in left or (old and old.has(n)))
-        self.vectors, self._vectorless = vectors, dict.fromkeys(wanted)
+        self.vectors, self._vectorless = vectors, dict.fromkeys(wanted, False)
 
     def vectorless(self, limit: int) -> list[Document]:
         """Some documents that have no vector of the model in use, newest first."""
-        return [self.documents[number] for number in islice(reversed(self._vectorless), limit)]
+        left = (n for n, is_refused in reversed(self._vectorless.items()) if not is_refused)
+        return [self.documents[number] for number in islice(left, limit)]
+
+    def put_off(self, items: list[Document], *, is_refused: bool) -> None:
+        """Let some documents be the last to get a vector, or not get one of this model."""
+        some = {self.documents.number(item.key) for item in items}
+        late = dict.fromkeys((each for each in self._vectorless if each in some), is_refused)
+        self._vectorless = late | self._vectorless | late
 
     def put_vectors(self, items: list[Document], vectors: Vectors, model: str) -> None:
         """Store the vectors of documents that are still the same, as is the model."""
@@ -372,11 +380,7 @@ class Index:
 
     def knows(self, node: str, views: Mapping[str, View]) -> bool:
         """Whether a node, or one that is the same, is named by a visible row."""
-        return any(
-            _shows(views, name) is Rank.OWN
-            for one in self.identities.nodes(node)
-            for name in self.names.of(one)
-        )
+        return bool(self.names_of(node, views))
 
     def names_of(self, node: str, views: Mapping[str, View]) -> set[str]:
         """All that a node is called as the asker's persona knows it."""

@@ -19,12 +19,12 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from ..errors import ClosedError, JournalError
+from ..errors import ClosedError, EmbeddingError, Failure, JournalError
 from ..inference.ports import Embedder, Vectors
 from ..model import Episode, Fact, Forgotten, Merge, Message, Name, Row, Session
 from ..store import Journal, Rows
 from ..supervisor import NEVER, Supervisor
-from .documents import VectorIndex
+from .documents import Document, VectorIndex
 from .examples import EXAMPLES, SMALL_TALK
 from .index import MAX_MESSAGES, Index, Step
 from .weights import LEAST
@@ -79,7 +79,7 @@ class IndexSync:
         self._stirred, self._overdue = 0.0, math.inf
         self._hurried = 0  # how many wait for all vectors
         self._most = EMBEDDED
-        self._may_wait = self._is_used = False
+        self._may_wait = self._is_used = self._works = False
         self._embedder: Embedder | None = None
         self._examples: list[Vectors] = []
         self._documents_only = 0
@@ -132,8 +132,8 @@ class IndexSync:
         if self._closed:
             return
         self._embedding.cancel()
-        self._embedder, self._is_used, self._may_wait = embedder, False, False
-        self._examples = []
+        self._embedder, self._examples = embedder, []
+        self._is_used = self._may_wait = self._works = False
         self._embedding = self._embedding_job()
         self._embedding.start()
 
@@ -285,7 +285,7 @@ class IndexSync:
         items = await self.run(self.index.vectorless, self._most)
         self._may_wait = len(items) < self._most
         if items:
-            found = await embedder.passages([item.searched for item in items])
+            found = await self._passages(embedder, items)
             quick = time.monotonic() - started < QUICK * len(items)
             self._most = min(2 * self._most, MOST_EMBEDDED) if quick else EMBEDDED
             await self.run(self.index.put_vectors, items, found, embedder.name)
@@ -293,6 +293,18 @@ class IndexSync:
             await self._embed_examples(embedder, missing)
         # After fewer than there might have been, there are no more until something comes.
         return NEVER if self._may_wait and not self._missing_examples() else 0.0
+
+    async def _passages(self, embedder: Embedder, items: list[Document]) -> Vectors:
+        """Vectors of some documents; one that a model at work refuses holds up no other."""
+        try:
+            found = await embedder.passages([item.searched for item in items])
+        except EmbeddingError as error:
+            is_refused = self._works and len(items) == 1 and error.kind is Failure.REFUSED
+            self._most, self._works = max(1, len(items) // 2), False
+            await self.run(self.index.put_off, items, is_refused=is_refused)
+            raise
+        self._works = True
+        return found
 
     def _missing_examples(self) -> list[str]:
         """Examples that would matter and are not embedded.

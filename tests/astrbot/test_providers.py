@@ -174,6 +174,8 @@ class Embeddings:
     async def get_embeddings(self, texts: list[str]) -> Any:
         if isinstance(self.answer, Exception):
             raise self.answer
+        if any(len(text) > 512 or not text.strip() for text in texts):
+            raise RefusedError(413)
         return self.answer or [[1.0, 0.0, 0.0, float(i)] for i, _ in enumerate(texts)]
 
 
@@ -193,6 +195,7 @@ async def test_embedding() -> None:
     assert embedder.name == "astrbot:e:m1:4"
     assert (await embedder.passages(["一", "二"])).shape == (2, 4)
     assert (await embedder.questions(["问"])).shape == (1, 4)
+    assert (await embedder.passages(["长" * 8_000, " \0", "\ud83d"])).shape == (3, 4)
 
 
 @pytest.mark.parametrize("answer", [RefusedError(500), [[1.0]], [[1.0], [2.0, 3.0]], ["x", "y"]])

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 
+from graph_memory.errors import EmbeddingError, Failure
 from graph_memory.model import Erased, Fact, Message, asker_of
 from graph_memory.recall import index_sync
 from tests.makers import entity, fact, group, private, put, user
@@ -192,3 +193,23 @@ async def test_what_is_about_much_is_entered_in_pieces(memory, monkeypatch):
     assert recaller.items == 0
     assert sum(entered) == 260
     assert max(entered) <= index_sync.PIECE
+
+
+async def test_a_text_that_is_refused_holds_up_no_other(memory, monkeypatch):
+    class Choosy(HashEmbedder):
+        async def passages(self, texts):
+            if any("敏感" in text for text in texts):
+                raise EmbeddingError("refused", Failure.REFUSED)
+            return await super().passages(texts)
+
+    monkeypatch.setattr(index_sync, "PATIENCE", 0.01)
+    monkeypatch.setattr(index_sync, "LULL", 0.01)
+    for number in range(5):
+        await memory.say(HOME, ZHANG, f"第{number}次说起花生过敏")
+    await memory.say(HOME, ZHANG, "这是一句敏感的话")
+    recaller = await memory.open()
+    recaller.use(Choosy())
+    await until(lambda: recaller.vectors == 5)
+    await memory.say(HOME, ZHANG, "第六次说起花生过敏")
+    await until(lambda: recaller.vectors == 6 and not recaller._sync._embedding.problem)
+    assert recaller.items == 7
