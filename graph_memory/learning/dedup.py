@@ -148,9 +148,10 @@ class FactHistory:
             }
         return self._known[subject]
 
-    def place(self, fact: Fact, replaces: Iterable[Fact], object: Iterable[str] = ()) -> Fact:
+    def place(self, fact: Fact, replaces: Sequence[Fact], object: Iterable[str] = ()) -> Fact:
         """A new fact with what it replaces; over at once if something newer stands.
 
+        What is to come replaces at once what was to come in its place, the rest on its day.
         ``object`` are names of what it is about, about to be written.
         """
         if fact.is_over(self._now):
@@ -175,10 +176,10 @@ class FactHistory:
         if not older and any(o.status == Status.ACTIVE and self.holds(o) for o in newer):
             return replace(fact, valid_to=fact.said_at)
         older |= {old.id for old in rivals if _is_newer(fact, old) and self.may_replace(fact, old)}
-        replaced = tuple(sorted(older)[:_MAX_REPLACED])
-        if self._is_later(fact):
-            return replace(fact, awaits=replaced)
-        return replace(fact, supersedes=replaced)
+        called_off = {old.id for old in replaces if self._is_later(old)}
+        now = older & called_off if self._is_later(fact) else older
+        replaced, awaited = (tuple(sorted(ids)[:_MAX_REPLACED]) for ids in (now, older - now))
+        return replace(fact, supersedes=replaced, awaits=awaited)
 
     def _homes_of_one_kind(self, homes: list[Fact], new: set[str]) -> list[Fact]:
         """Homes of which only one can be: a dorm may be in the town that is known already.
@@ -216,12 +217,9 @@ def ended(
 ) -> Fact:
     """The row of ``session`` that says that ``fact`` and its copies no longer hold."""
     over = repeated(fact, session, speaker, evidence, now)
-    return replace(
-        over,
-        id=stable_id("f", session, fact.id, "ended", str(evidence[0].id)),
-        valid_to=over.said_at,
-        supersedes=tuple(sorted({fact.id, *(copy.id for copy in copies)})),
-    )
+    id = stable_id("f", session, fact.id, "ended", str(evidence[0].id))
+    gone = tuple(sorted({fact.id, *(copy.id for copy in copies)}))
+    return replace(over, id=id, valid_to=over.said_at, awaits=(), supersedes=gone)
 
 
 def repeated(

@@ -325,10 +325,14 @@ def superseded_before(db: sqlite3.Connection, before: float, limit: int) -> list
 
 
 def begun(db: sqlite3.Connection, now: float, limit: int) -> list[Fact]:
-    """Facts that were to come, have begun by now, and replace what was so until then."""
+    """Facts that were to come, have begun by now, and replace what was so until then.
+
+    What was called off where it was said has not.
+    """
     query = (
         "FROM row WHERE kind = 'fact' AND json_array_length(data, '$.awaits') > 0"
-        " AND json_extract(data, '$.valid_from') <= ? ORDER BY id"
+        " AND json_extract(data, '$.valid_from') <= ?"
+        " AND (id, session) NOT IN (SELECT old, session FROM replacement) ORDER BY id"
     )
     return _facts(db, query, now, limit)
 

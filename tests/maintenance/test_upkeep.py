@@ -8,6 +8,7 @@ from graph_memory.context import Context
 from graph_memory.dates import midnight
 from graph_memory.inference.breaker import Breaker
 from graph_memory.inference.ports import LanguageModel
+from graph_memory.learning.dedup import ended
 from graph_memory.library import Library
 from graph_memory.maintenance import Upkeep
 from graph_memory.maintenance import upkeep as schedule
@@ -19,6 +20,7 @@ from graph_memory.store import Journal
 
 from ..makers import (
     HOME,
+    OTHER,
     T0,
     ZHANG,
     Clock,
@@ -29,6 +31,7 @@ from ..makers import (
     fact,
     group,
     last_change,
+    message,
     name,
     put,
     scan,
@@ -208,6 +211,19 @@ async def test_what_was_to_come_replaces_what_was_so_on_its_day(journal, upkeep,
         stored = await journal.read(lambda rows: rows.get(Fact, new.id))
         assert stored.supersedes == replaced
     assert stored.awaits == ()
+
+
+async def test_what_was_called_off_replaces_nothing_on_its_day(journal, upkeep, clock):
+    old = fact(HOME, ZHANG, entity("北京"), "张三住在北京", predicate="lives_in")
+    about = {"predicate": "lives_in", "valid_from": T0 + DAY, "awaits": (old.id,)}
+    new = fact(HOME, ZHANG, entity("上海"), "张三搬去上海", **about)
+    off = ended(new, HOME.id, ZHANG, [message(HOME, ZHANG, "不搬了")], T0, [])
+    await put(journal, HOME, old, new, off)
+    clock.now = T0 + 2 * DAY
+    assert await upkeep.begin() == 0
+    elsewhere = replace(off, id="f:elsewhere", session=OTHER.id)
+    await put(journal, elsewhere, drop=[off])  # who is there alone knows nothing of it
+    assert await upkeep.begin() == 1
 
 
 async def test_facts_begin_every_hour_whatever_the_interval_is(journal, clock):
