@@ -29,6 +29,7 @@ from graph_memory.model import (
     is_entity,
     stable_id,
 )
+from graph_memory.privacy.scope import in_confidence
 from graph_memory.service import MemoryService
 from graph_memory.store import Draft
 from tests import makers
@@ -100,13 +101,15 @@ class Director:
         subject, object = nodes[step.subject], nodes[step.object]
         if is_entity(subject) and not is_entity(object):
             object = THINGS[step.object]
-        own = [message.id for message in self.said if message.session == chat.id]
+        own = [message for message in self.said if message.session == chat.id]
+        cited = own[-step.cites :] if step.cites else []
         earlier = {self.facts[n % len(self.facts)] for n in step.supersedes} if self.facts else ()
         made = makers.fact(
             chat, subject, object, step.text, id=f"f:{len(self.facts)}", predicate=step.predicate,
             at=max(T0, self.at - step.ago), speaker=chat.owner or PEOPLE[step.speaker],
             supersedes=tuple(sorted(earlier)), pinned=step.pinned, importance=step.importance,
-            evidence=tuple(own[-step.cites :]) if step.cites else (),
+            evidence=tuple(message.id for message in cited),
+            confidential=any(map(in_confidence, cited)),
         )  # fmt: skip
         self.facts.append(made.id)
         await self._put(chat, *(node_row(node) for node in (subject, object)), made)

@@ -142,8 +142,12 @@ async def _run(trial: Trial) -> None:
             await sum_up(memory)
             await memory.recall.settle()
             record = oracle.read(home / "full" / JOURNAL)
+            heard: set[str] = set()  # where another's question came before, nothing goes on
             for number, drawn in enumerate(trial.asks):
-                ask = replace(drawn, accounts=oracle.accounts_of(record, drawn.user))
+                previous = "" if drawn.chat.circle in heard else drawn.previous
+                heard.add(drawn.chat.circle)
+                accounts = oracle.accounts_of(record, drawn.user)
+                ask = replace(drawn, accounts=accounts, previous=previous)
                 assert ask.accounts == memory.identities.accounts(ask.user)
                 agree(memory, record, ask, trial.rules)
                 alone = home / f"alone-{number}"
