@@ -87,7 +87,8 @@ class Gaps:
 
 
 def carry(old: sqlite3.Connection, new: sqlite3.Connection) -> None:
-    """Put the pauses and gaps of a journal into an older one."""
+    """Let the pauses of a journal, and no others, hold in an older one; add its gaps."""
+    new.execute("DELETE FROM pause")  # somebody may have ended theirs since
     for pause in pauses(old):
         put_pause(new, *pause)
     for gap in _past(old):

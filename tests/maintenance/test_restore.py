@@ -14,8 +14,9 @@ from graph_memory.errors import DamagedError, JournalError
 from graph_memory.maintenance import Backups, backup, open_journal
 from graph_memory.maintenance.backup import JOURNAL, saved
 from graph_memory.store import Journal, copies
+from graph_memory.store.pauses import Gaps, Pauses, pauses
 
-from ..makers import HOME, T0, ZHANG, message
+from ..makers import HOME, LI, T0, ZHANG, message
 from .test_backup import damage, make
 
 MANY = tuple(f"第{number}句" + "长" * 2000 for number in range(40))
@@ -69,6 +70,18 @@ async def test_a_restore_takes_effect_at_the_next_opening(tmp_path: Path):
 
     backup.stage(tmp_path, kept.name, T0)
     assert await heard(tmp_path) == ["一", "二", "三", "四"], "a restore can be taken back"
+
+
+async def test_who_asked_for_a_pause_keeps_it_and_who_ended_theirs_is_heard(tmp_path: Path):
+    async with opened(tmp_path) as (journal, backups):
+        await journal.append(message(HOME, ZHANG, "一"), HOME)
+        await Pauses(journal, now).pause("user", ZHANG)
+        await backups.restore((await backups.make()).name)
+        await Pauses(journal, now).resume("user", ZHANG)
+        await Pauses(journal, now).pause("user", LI)
+    async with opened(tmp_path) as (journal, _):
+        assert await journal.look(pauses) == [("user", LI, T0)]
+        assert await journal.look(lambda db: Gaps(db).hold("", [ZHANG], T0, T0)), "it was one"
 
 
 async def test_what_a_kill_left_in_the_log_is_kept_too(tmp_path: Path):
