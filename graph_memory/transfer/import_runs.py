@@ -41,6 +41,7 @@ class Run:
         keeps: Whether messages keep the numbers they had (the memory was empty).
         learns: Whether its batches are to be learned.
         count, rows: How many messages and rows it brought.
+        since: The newest change before it: earlier ones of this id were taken back.
     """
 
     id: str
@@ -51,6 +52,7 @@ class Run:
     learns: bool = False
     count: int = 0
     rows: int = 0
+    since: int = 0
 
     @property
     def is_there(self) -> bool:
@@ -130,7 +132,7 @@ def undo(
     yield
     steps = Steps(told, len(_changes_of(db, run)) + len(plan.ids) + contents.count_rows(db))
     undoing = _Undoing(db, tell, run, plan, at, steps)
-    kept = yield from undoing.take_back_rows()
+    altered = yield from undoing.take_back_rows()
     for ids in batched(sorted(plan.ids), STEP):
         delete_messages(db, ids)
         tell(Erased(ids))
@@ -150,7 +152,8 @@ def undo(
     run.state, run.count, run.rows = "undone", 0, 0
     run.save(db)
     plan.done(db, run.id)
-    return kept
+    query = "SELECT 1 FROM row WHERE kind = ? AND id = ?"
+    return sum(db.execute(query, key).fetchone() is not None for key in altered)
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,15 +170,14 @@ class _Undoing:
     def write(self, drop: Iterable[Key], put: Iterable[Row] = ()) -> None:
         write(self.db, Draft(OWNER, "undo import", [*put], [*drop]), self.at, self.tell)
 
-    def take_back_rows(self) -> Slices[int]:
+    def take_back_rows(self) -> Slices[set[Key]]:
         """Undo what the import did to rows, nodes apart, that stand as it left them.
 
-        Returns how many were altered since and stay; the plan has the episodes that went.
+        Returns those that were altered since; the plan has the episodes that went.
         """
-        kept = 0
+        altered: set[Key] = set()
         for number in _changes_of(self.db, self.run):
-            drop, put, altered = _inverse(self.db, number)
-            kept += altered
+            drop, put = _inverse(self.db, number, altered)
             self.plan.rows.update(key for key in drop if key[0] == Episode.kind)
             self.write(drop, put)
             self.steps.take(1)
@@ -184,7 +186,7 @@ class _Undoing:
         for keys in batched(_carrying(self.db, self.run, nodes=False), STEP):
             self.write(keys)
             yield
-        return kept
+        return altered
 
     def forget_words(self) -> Slices[None]:
         """Take messages out of rows that rest on them; those without another basis go.
@@ -215,14 +217,13 @@ class _Undoing:
 
 def _changes_of(db: sqlite3.Connection, run: Run) -> list[int]:
     """The changes that an import made, the newest first."""
-    query = "SELECT id FROM change WHERE reason IN (?, ?) ORDER BY id DESC"
-    return [number for (number,) in db.execute(query, (run.reason, run.widening))]
+    query = "SELECT id FROM change WHERE id > ? AND reason IN (?, ?) ORDER BY id DESC"
+    return [n for (n,) in db.execute(query, (run.since, run.reason, run.widening))]
 
 
-def _inverse(db: sqlite3.Connection, number: int) -> tuple[list[Key], list[Row], int]:
+def _inverse(db: sqlite3.Connection, number: int, kept: set[Key]) -> tuple[list[Key], list[Row]]:
     drop: list[Key] = []
     put: list[Row] = []
-    altered = 0
     change = read_change(db, number)
     for op in change.ops if change else ():
         if op.kind in _NODES:
@@ -230,12 +231,12 @@ def _inverse(db: sqlite3.Connection, number: int) -> tuple[list[Key], list[Row],
         query = "SELECT data FROM row WHERE kind = ? AND id = ?"
         found = db.execute(query, (op.kind, op.id)).fetchone()
         if found is None or json.loads(found[0]) != op.after:
-            altered += found is not None
+            kept.add((op.kind, op.id))
         elif op.before is None:
             drop.append((op.kind, op.id))
         else:
             put.append(decode(op.kind, op.before))
-    return drop, put, altered
+    return drop, put
 
 
 def _carrying(db: sqlite3.Connection, run: Run, *, nodes: bool) -> list[Key]:

@@ -28,7 +28,10 @@ async def test_what_was_imported_is_learned_if_asked(tmp_path: Path) -> None:
     other = {"time": T0 - DAY, "sender": "?", "text": "谁说的", "group": "9"}
     path = put(tmp_path / "x.jsonl", lines(*said_by_her, other))
     model = ScriptedModel(
-        lambda _: answer(said("我", "likes", "大提琴", f"小红喜欢大提琴（{len(model.calls)}）", 1)),
+        lambda _: answer(
+            said("我", "likes", "大提琴", f"小红喜欢大提琴（{len(model.calls)}）", 1),
+            summary="学琴",
+        ),
         cost=(400, 100),
     )
     async with opened(tmp_path / "a") as journal:
@@ -51,7 +54,7 @@ async def test_what_was_imported_is_learned_if_asked(tmp_path: Path) -> None:
         assert len(facts) == 2
         assert {f.said_at for f in facts} <= {T0 - DAY * n for n in (1, 2, 3)}
         # Taken back, what was learned from it goes as well.
-        await mover.undo()
+        assert (await mover.undo()).kept == 0
         assert not await scan(journal, Fact)
         assert await mover.learn() == NEVER
         assert [each.state for each in await journal.look(saved)] == ["undone"]

@@ -416,6 +416,20 @@ async def test_what_was_altered_since_stays(one: Journal, two: Journal, tmp_path
     assert await everything(two) == []
 
 
+async def test_what_stays_is_counted_by_what_the_last_import_did(one, two, tmp_path):
+    """And by what is there in the end: what an earlier one of the same file did was undone."""
+    await write(one, GROUP, name(GROUP, PEANUT, "花生", T0 + 900))
+    await write(two, GROUP, name(GROUP, PEANUT, "花生", T0))
+    mover = moverof(two)
+    for _ in range(2):
+        await mover.bring(importer(two, put(tmp_path / "x.jsonl", await exported(one))))
+        (known,) = await scan(two, Name)
+        assert known.last_at == T0 + 900
+        assert (await mover.undo()).kept == 0
+        (known,) = await scan(two, Name)
+        assert known.last_at == T0
+
+
 async def test_an_old_import_is_undone_though_the_log_has_only_counts(one, two, tmp_path):
     """What it brought goes; what it widened stays as it is."""
     await filled(one)
