@@ -152,9 +152,9 @@ class Proactive(Part):
     # ------------------------------------------------------------------- plans
 
     async def plan(self, session: Session, user: str, intent: Intent) -> Change | None:
-        """Plan to come back to a user; in private chats only."""
+        """Plan to come back to a user who is heard, in a private chat."""
         is_on = self._job.is_running and not session.is_group
-        if not is_on or self._learning.pauses.covers(session, user):
+        if not is_on or not self._learning.hears(session, user):
             return None
         now = self._now()
 
@@ -185,6 +185,11 @@ class Proactive(Part):
         return await self._journal.look(
             lambda db: queries.heard_since(db, session.circle, row.created_at)
         )
+
+    async def _is_moot(self, session: Session, row: FollowUp) -> bool:
+        """Whether its user has talked since, or is not heard (any more)."""
+        hears = self._learning.hears(session, row.user)
+        return not hears or await self._is_back(session, row)
 
     async def _alter(self, row: FollowUp, actor: str = ACTOR, **changes: Any) -> FollowUp | None:
         """Let one be otherwise; ``None`` if it is not what it was any more."""
@@ -224,8 +229,7 @@ class Proactive(Part):
             session
             and not session.is_group
             and now - row.due_at <= STALE
-            and not self._learning.pauses.covers(session, row.user)
-            and not await self._is_back(session, row)
+            and not await self._is_moot(session, row)
         ):
             if later := await self._held(row, now):
                 return later
@@ -243,8 +247,10 @@ class Proactive(Part):
         """Until when one has to wait, whatever it is about."""
         if self._quiet and (end := self._quiet.until(now, self._zone)):
             return end
-        since = midnight(now, self._zone)
-        sent = await self._journal.read(lambda rows: rows.find(FollowUp, a=row.user))
+        since, accounts = midnight(now, self._zone), self._context.identities.accounts(row.user)
+        sent = await self._journal.read(
+            lambda rows: [each for user in accounts for each in rows.find(FollowUp, a=user)]
+        )
         done = [each.due_at for each in sent if each.status == FollowUpStatus.DONE]
         if sum(at >= since for at in done) >= self._limit:
             return midnight(now, self._zone, days=1)
@@ -295,7 +301,8 @@ class Proactive(Part):
         """Send it while no reply is under way; false if something happened meanwhile."""
         async with self._voice.turn(session):
             now = self._now()
-            if await self._is_back(session, row):
+            is_other = await self._voice.persona(session) is None
+            if is_other or await self._is_moot(session, row):
                 return False
             done = await self._alter(row, status=FollowUpStatus.DONE.value, due_at=now)
             if done and await self._voice.say(session, text):

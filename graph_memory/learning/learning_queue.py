@@ -206,9 +206,7 @@ class Learning(Part):
         """
         text, session = clean(turn.text), turn.session
         whose = turn.to[0].user if turn.user == BOT and turn.to else turn.user
-        if not text or not self._context.settings.remembers(session, whose):
-            return None
-        if self.pauses.covers(session, whose):
+        if not text or not self.hears(session, whose):
             return None
         name, said = clean_name(turn.name), self._now() if at is None else at
         if turn.is_shared or self._ears:
@@ -217,6 +215,11 @@ class Learning(Part):
         return await self._journal.append(
             message, session, turn.quote, account=turn.account, is_shared=turn.is_shared
         )
+
+    def hears(self, session: Session, user: str) -> bool:
+        """Whether what a user says in a chat is stored, by settings and pauses."""
+        is_listed = self._context.settings.remembers(session, user)
+        return is_listed and not self.pauses.covers(session, user)
 
     def _listen(self, turn: Turn) -> Session:
         """Where something is kept that several bots hear: with the one that listens there.

@@ -665,10 +665,10 @@ def around(db: sqlite3.Connection, id: int, count: int) -> list[Message]:
 
 
 def heard_since(db: sqlite3.Connection, circle: str, since: float) -> bool:
-    """Whether anybody said anything in a chat window, to whichever persona."""
+    """Whether anybody was heard in a chat window, by whichever persona."""
     query = (
-        "SELECT 1 FROM session s WHERE s.circle = ? AND (SELECT m.at FROM message m"
-        " WHERE m.session = s.id AND m.sender != ? ORDER BY m.id DESC LIMIT 1) > ?"
+        "SELECT 1 FROM session s WHERE s.circle = ? AND (SELECT m.at FROM message m WHERE"
+        " m.session = s.id AND m.sender != ? AND m.import = '' ORDER BY m.id DESC LIMIT 1) > ?"
     )
     return db.execute(query, (circle, BOT, since)).fetchone() is not None
 

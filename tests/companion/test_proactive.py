@@ -10,9 +10,11 @@ import pytest
 from graph_memory.companion import FollowUp, FollowUpStatus, Intent
 from graph_memory.companion.proactive import PURPOSE, RETRY, STALE, TRIES
 from graph_memory.errors import ExtractionError
-from graph_memory.model import BOT, Turn
+from graph_memory.model import BOT, Link, Message, Turn
 from graph_memory.retention import DAY
+from graph_memory.store.messages import insert
 
+from ..makers import put
 from ..scripted import ScriptedModel, Voice
 from ..world import HOME, LI, SETTINGS, ZHANG, World, li, living, zhang
 
@@ -145,6 +147,54 @@ async def test_a_daily_limit_for_each_user(tmp_path: Path) -> None:
         assert now.voice.said == [(HOME.id, "好点了吗"), (li.session.id, "你也好点了吗")]
         await now.later(2 * 3_600, "新的一天")  # midnight has passed
         assert now.said[2:] == ["新的一天"]
+
+
+async def test_the_accounts_of_one_person_have_one_limit(tmp_path: Path) -> None:
+    async with scene(tmp_path, quiet_hours="", proactive_daily_limit=1) as now:
+        await now.plan()
+        await now.world.say(li, "我也是", wait=1)
+        await put(now.world.memory.journal, Link.of(ZHANG, LI))
+        await now.world.memory.companion.proactive.plan(li.session, LI, ASK)
+        await now.later(200, "好点了吗", "你也好点了吗")
+        assert len(now.said) == 1
+
+
+@pytest.mark.parametrize("rule", ["zhang", "*:FriendMessage:*"])
+async def test_nobody_who_is_not_remembered_is_come_back_to(tmp_path: Path, rule: str) -> None:
+    """What they say is not heard: the bot would never know that they are back."""
+    async with scene(tmp_path, never_remember=(rule,)) as now:
+        await now.world.memory.companion.proactive.plan(HOME, ZHANG, ASK)
+        await now.later(200, "好点了吗")
+        assert (now.said, await now.world.rows(FollowUp)) == ([], [])
+
+
+async def test_nothing_is_said_to_who_changes_their_mind_while_the_model_writes(now: Scene) -> None:
+    for change in ("pause", "persona"):
+
+        @asynccontextmanager
+        async def busy(change: str = change) -> AsyncIterator[None]:
+            if change == "pause":
+                await now.world.memory.learning.pauses.pause("user", ZHANG)
+            else:
+                now.voice.personas = {}
+            yield
+
+        await now.plan()
+        now.voice.meanwhile = busy()
+        await now.later(200, "好点了吗")
+        assert (now.said, len(now.model.calls)) == ([], 1)
+        now.model.calls.clear()
+        await now.world.memory.learning.pauses.resume("user", ZHANG)
+
+
+async def test_old_talk_that_is_imported_hides_nobody_who_is_back(now: Scene) -> None:
+    await now.plan()
+    now.world.later(5)
+    await now.world.say(zhang, "我好了", wait=5)
+    old = Message(0, HOME.id, ZHANG, "张三", "三年前说的", now.world.clock[0] - 1_000 * DAY)
+    await now.world.memory.journal.alter(lambda db, _: insert(db, old, "an import"))
+    await now.later(200, "好点了吗")
+    assert (now.said, now.model.calls) == ([], [])
 
 
 async def test_the_daily_limit_of_models(tmp_path: Path) -> None:
