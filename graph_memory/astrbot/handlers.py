@@ -84,6 +84,15 @@ class Unclaimed(CustomFilter):  # type: ignore[misc]
         return not is_command(event, event.message_str, but=PLUGIN)
 
 
+def is_off(event: Any) -> bool:
+    """Whether the owner switched this plugin off for a chat.
+
+    AstrBot then leaves out what hears the chat's messages, but none of the other hooks.
+    """
+    some = event.get_extra("activated_handlers")
+    return some is not None and not any(h.handler_module_path.startswith(PLUGIN) for h in some)
+
+
 def is_command(event: Any, text: str, *, but: str | None = None) -> bool:
     """Whether a text begins like a command, whoever it is for.
 

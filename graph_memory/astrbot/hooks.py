@@ -28,7 +28,7 @@ from ..recall import RecallOptions
 from ..retention import DAY
 from ..service import MemoryService
 from .adapter import DEPARTURE, RETRACTIONS, EventState, Host, state_of
-from .handlers import is_command
+from .handlers import is_command, is_off
 from .speech import speech
 
 logger = logging.getLogger("graph_memory.plugin")
@@ -79,7 +79,7 @@ def _is_for_another(event: Any, turn: Turn) -> bool:
 
 async def remind(host: Host, memory: MemoryService, event: Any, request: Any) -> None:
     """Put what is relevant before the model."""
-    turn = await host.turn(event, request)
+    turn = None if is_off(event) else await host.turn(event, request)
     if turn is None:
         return
     turn = replace(turn, text=turn.text or request.prompt or "")
@@ -219,8 +219,7 @@ async def go_on(host: Host, memory: MemoryService, event: Any) -> None:
     state.reply = None  # once
     if reply.is_silent or memory.spending.blocked_for or not await stands(memory, turn):
         return
-    more = await _more(host, memory, event, run)
-    if not more:
+    if not (more := await _more(host, memory, event, run)):
         return
     await event.send(MessageChain().message(more))
     _append(run, more)

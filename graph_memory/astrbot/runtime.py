@@ -37,7 +37,7 @@ from ..service import MemoryService
 from ..settings import SETTINGS, TUNABLE, Settings, read, replaced
 from ..supervisor import LogOnce, Supervisor
 from .adapter import Host
-from .handlers import PersonaNamed, memory_tools
+from .handlers import PersonaNamed, is_off, memory_tools
 from .log import LogBridge
 from .page import address, register
 from .providers import AstrBotVoice, ProviderModel, ProviderReranker, load_embedder, wrong_choices
@@ -441,6 +441,8 @@ class Runtime:
         return answer
 
     async def _use(self, event: Any, tool: str, given: Mapping[str, Any]) -> str:
+        if is_off(event):
+            return say(self.settings.language, "away")
         return await self.ask(event, lambda commands, turn: Tools(commands).use(turn, tool, given))
 
 

@@ -6,21 +6,24 @@ from dataclasses import replace
 
 import asyncio
 import threading
+from types import SimpleNamespace
 from typing import Any
 
+import pytest
 
 from .. import astrbot_root  # noqa: F401
-from astrbot.core.provider.entities import LLMResponse
+from astrbot.core.provider.entities import LLMResponse, ProviderRequest
 
 from graph_memory.companion import Word
 from graph_memory.astrbot.adapter import STATE, EventState, state_of
-from graph_memory.astrbot import hooks
+from graph_memory.astrbot import handlers, hooks
 from graph_memory.model import BOT
 from graph_memory.companion import FollowUp
 
 from ..world import HOME, World, zhang
 from ..scripted import Voice
 from .test_control import Event
+from .test_host import Event as Heard, host
 from graph_memory.model import Turn
 
 NOBODY: Any = None
@@ -87,3 +90,21 @@ async def test_to_what_was_taken_back_nothing_is_added(world: World) -> None:
     state_of(event).run = object()
     await hooks.go_on(NOBODY, world.memory, event)
     assert await said(world) == []
+
+
+@pytest.mark.parametrize(("module", "is_on"), [("memory", True), ("other", False)])
+async def test_a_chat_for_which_the_plugin_is_off_is_left_alone(world, monkeypatch, module, is_on):
+    """AstrBot leaves out the hearing there, and calls all the other hooks."""
+    monkeypatch.setattr(handlers, "PLUGIN", "data.plugins.memory.")
+    astrbot, blocks = host(), list[str]()
+    monkeypatch.setattr(astrbot, "inject", lambda _event, _request, block: blocks.append(block))
+    event, told = Heard(), Heard()
+    told.message_str = "我对花生过敏"
+    await hooks.hear(astrbot, world.memory, told)
+    await world.memory.recall.settle()
+    event.extras["activated_handlers"] = [
+        SimpleNamespace(handler_module_path=f"data.plugins.{module}.main")
+    ]
+    await hooks.remind(astrbot, world.memory, event, ProviderRequest(prompt="我对什么过敏"))
+    await hooks.reply(astrbot, world.memory, event, LLMResponse("assistant", "花生。"))
+    assert (len(blocks), len(await said(world))) == (is_on, is_on)
