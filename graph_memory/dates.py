@@ -376,7 +376,7 @@ class QuietHours:
         elif self.end <= clock < self.start:
             return None
         day = local.date() + timedelta(days=clock >= self.end)
-        return datetime.combine(day, self.end, zone).timestamp()
+        return datetime.combine(day, self.end, zone).replace(fold=local.fold).timestamp()
 
 
 def quiet_hours(text: str) -> QuietHours | None:

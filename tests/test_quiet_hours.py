@@ -69,3 +69,10 @@ def test_written_as_people_do() -> None:
 def test_days() -> None:
     assert midnight(at("00:00"), CHINA) == at("00:00")
     assert midnight(at("23:59"), CHINA, days=1) - at("00:00") == 86_400
+
+
+def test_an_hour_that_comes_twice_does_not_end_before_it_is_asked_about() -> None:
+    berlin, hours = ZoneInfo("Europe/Berlin"), QuietHours(time(23), time(2, 30))
+    for fold in (0, 1):
+        now = datetime(2026, 10, 25, 2, 10, tzinfo=berlin, fold=fold).timestamp()
+        assert hours.until(now, berlin) == now + 20 * 60
