@@ -249,11 +249,21 @@ def plan_for_messages(db: sqlite3.Connection, messages: Sequence[Message]) -> De
         for id, data in facts.items()  # that something is over repeats what it was
         if any(lost.get(old) == data["statement"] for old in data["supersedes"])
     }
+    found.rows |= _coined(db, found, states, there, _spans_in(db, batches))
+    return found
+
+
+def coined_in(db: sqlite3.Connection, gone: DeletionPlan, batches: Sequence[int]) -> set[Key]:
+    """Names and mentions that came up only in some batches, or facts, that go."""
+    spans = _spans_in(db, batches)
+    there = _standing(db, spans, "fact", "name", "mention")
+    return _coined(db, gone, there, there, spans)
+
+
+def _spans_in(db: sqlite3.Connection, batches: Sequence[int]) -> Spans:
     query = "SELECT session, min(at), max(at) FROM message WHERE batch IN"
     query += " (SELECT value FROM json_each(?)) GROUP BY batch"
-    spans = _by_session(db.execute(query, (json.dumps(batches),)))
-    found.rows |= _coined(db, found, states, there, spans)
-    return found
+    return _by_session(db.execute(query, (json.dumps(batches),)))
 
 
 def _answers(db: sqlite3.Connection, session: str, user: str) -> Iterator[tuple[str, int]]:

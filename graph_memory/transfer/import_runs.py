@@ -13,10 +13,10 @@ from dataclasses import asdict, dataclass, fields
 from itertools import batched
 
 from ..deletion.message_retention import delete_messages
-from ..deletion.plan import NOBODY, DeletionPlan, Key
+from ..deletion.plan import NOBODY, DeletionPlan, Key, coined_in
 from ..errors import NotFoundError
-from ..model import IMPORT, Entity, Episode, Erased, Row, Session, User, decode, encode
-from ..store import Draft, contents, presence
+from ..model import IMPORT, Entity, Episode, Erased, Row, Session, User, decode, encode, is_entity
+from ..store import Draft, Rows, contents, presence
 from ..store.journal import Slices
 from ..store.rows import Tell, is_used, note, notes, read_change, write
 from ..supervisor import Steps, Told, unheard
@@ -105,11 +105,11 @@ def plan_undo(db: sqlite3.Connection, id: str) -> tuple[Run, DeletionPlan]:
     if plan := DeletionPlan.noted(db, run.id):  # a kill ended an earlier attempt
         return run, plan
     carried = _carrying(db, run, nodes=False)
-    return run, DeletionPlan(
-        NOBODY,
-        ids={n for (n,) in db.execute("SELECT id FROM message WHERE import = ?", (run.id,))},
-        rows={key for key in carried if key[0] == Episode.kind},
-    )
+    ids = {n for (n,) in db.execute("SELECT id FROM message WHERE import = ?", (run.id,))}
+    plan = DeletionPlan(NOBODY, ids=ids, newest=Rows(db).last_change())
+    batches = [n for (n,) in db.execute("SELECT id FROM batch WHERE import = ?", (run.id,))]
+    plan.rows = {key for key in carried if key[0] == Episode.kind} | coined_in(db, plan, batches)
+    return run, plan
 
 
 def undo(
@@ -144,10 +144,7 @@ def undo(
         " AND NOT EXISTS (SELECT 1 FROM message WHERE batch = batch.id)",
         (run.id,),
     )
-    # Sessions, users and entities stay as long as anything else rests on them.
-    for keys in batched(_carrying(db, run, nodes=True), STEP):
-        undoing.write([key for key in keys if not _is_used(db, *key)])
-        yield
+    yield from undoing.forget_nodes()
     presence.withdraw(db, run.id, tell)
     run.state, run.count, run.rows = "undone", 0, 0
     run.save(db)
@@ -212,6 +209,20 @@ class _Undoing:
                 gone.add((each.kind, each.id))
         for keys in batched(sorted(gone & {(each.kind, each.id) for each in episodes}), STEP):
             self.write(keys)
+            yield
+
+    def forget_nodes(self) -> Slices[None]:
+        """Delete names and mentions that it alone told of, then nodes that nothing needs."""
+        about = json.dumps([id for _, id in self.plan.rows]), self.run.since, self.plan.newest
+        query = "SELECT kind, id, a FROM row WHERE kind IN ('name', 'mention') AND id IN"
+        query += " (SELECT value FROM json_each(?)) AND change > ? AND change <= ?"
+        found = self.db.execute(query, about).fetchall()
+        for names in batched(found, STEP):
+            self.write((kind, id) for kind, id, _ in names)
+            yield
+        nodes = {(Entity.kind, node) for _, _, node in found if is_entity(node)}
+        for keys in batched(sorted(nodes.union(_carrying(self.db, self.run, nodes=True))), STEP):
+            self.write(key for key in keys if not _is_used(self.db, *key))
             yield
 
 

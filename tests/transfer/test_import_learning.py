@@ -5,7 +5,7 @@ from pathlib import Path
 from graph_memory.inference.token_budget import TokenBudget
 from graph_memory.learning import Learning
 from graph_memory.learning.batching import FEW
-from graph_memory.model import Fact
+from graph_memory.model import Entity, Episode, Fact, Mention, Name, Session
 from graph_memory.supervisor import NEVER
 from graph_memory.transfer import TransferService
 from graph_memory.transfer.import_runs import saved
@@ -55,7 +55,8 @@ async def test_what_was_imported_is_learned_if_asked(tmp_path: Path) -> None:
         assert {f.said_at for f in facts} <= {T0 - DAY * n for n in (1, 2, 3)}
         # Taken back, what was learned from it goes as well.
         assert (await mover.undo()).kept == 0
-        assert not await scan(journal, Fact)
+        for kind in (Fact, Entity, Name, Mention, Episode, Session):
+            assert not await scan(journal, kind)
         assert await mover.learn() == NEVER
         assert [each.state for each in await journal.look(saved)] == ["undone"]
         await mover.close()
