@@ -36,7 +36,7 @@ from ..model import (
 from ..privacy.scope import Rank, View, in_confidence, rank_of
 from ..text import clean_name, says_something
 from .documents import Document, Documents, Numbers, Source, VectorIndex, message_key
-from .lexical import InvertedIndex, NameIndex, index_terms, search_terms
+from .lexical import InvertedIndex, NameIndex, discard, index_terms, search_terms
 from .query import Question, is_small_talk
 from .visible import Citations, VisibleSet, VisibleSetCache
 from .weights import NEAR
@@ -146,6 +146,8 @@ class Index:
         self.summaries = PeriodSummaries()
         self.vectors: VectorIndex | None = None
         self._citations = Citations()
+        # Facts by a message that they rest on and that is not here (any more, or yet).
+        self._awaited: dict[int, dict[int, None]] = defaultdict(dict)
         self.visible = VisibleSetCache(self.documents, self._citations).of
         self.messages: dict[int, None] = {}
         self._forgotten: dict[str, int] = {}
@@ -246,6 +248,8 @@ class Index:
                 cited = self.documents.number(message_key(message))
                 if cited is not None:
                     self._citations.add(number, cited)
+                else:
+                    self._awaited[message][number] = None
 
     def _enter(self, source: Source) -> int | None:
         """Enter a row or its newer state; its number, unless it was updated in place."""
@@ -262,6 +266,8 @@ class Index:
         found = index_terms(item.searched)
         number = self.documents.add(item, len(found))
         self.inverted.add(number, found)
+        for fact in self._awaited.pop(source.id, ()) if isinstance(source, Message) else ():
+            self._citations.add(fact, number)
         if not (isinstance(source, Message) and is_small_talk(source.text)):
             self._vectorless[number] = False  # whose meaning is worth embedding
         return number
@@ -271,15 +277,18 @@ class Index:
         if number is None:
             return
         item = self.documents[number]
-        self._citations.drop(number)
+        citing = self._citations.drop(number)
+        if isinstance(item.source, Message) and citing:
+            self._awaited[item.source.id] = dict.fromkeys(citing)
         session = self.sessions.get(item.source.session)
         if session and _is_heard(item.source, session):
             self.names.unhear(item.source)
         if isinstance(item.source, Fact):
             for node in {item.source.subject, item.source.object}:
-                del self._touching[node][number]
-                if not self._touching[node]:
-                    del self._touching[node]
+                discard(self._touching, node, number)
+            for message in item.source.evidence:
+                if number in self._awaited.get(message, ()):
+                    discard(self._awaited, message, number)
         self.inverted.remove(number, index_terms(item.searched))
         self._vectorless.pop(number, None)
         if self.vectors:

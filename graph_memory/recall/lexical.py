@@ -327,7 +327,7 @@ def _joins(character: str) -> bool:
     return character.isalnum() and character < "\u2e80"
 
 
-def discard(table: dict[str, dict[Any, Any]], key: str, inner: Any) -> None:
+def discard(table: dict[Any, dict[Any, Any]], key: Any, inner: Any) -> None:
     """Delete an entry of a table of tables, and no empty table stays."""
     entries = table[key]
     del entries[inner]

@@ -159,13 +159,16 @@ class Citations:
         self._facts.append(fact)
         self._messages.append(message)
 
-    def drop(self, number: int) -> None:
-        """Forget all pairs with a document."""
-        kept = (self._facts.values != number) & (self._messages.values != number)
+    def drop(self, number: int) -> list[int]:
+        """Forget all pairs with a document; the facts that rested on it."""
+        cites, is_cited = self._facts.values == number, self._messages.values == number
+        facts: list[int] = self._facts.values[is_cited].tolist()
+        kept = ~(cites | is_cited)
         for column in (self._facts, self._messages):
             left = column.values[kept]
             column.resize(len(left))
             column.values[:] = left
+        return facts
 
     def has(self, message: int) -> bool:
         """Whether a fact rests on a message."""

@@ -3,7 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from graph_memory.model import Message, asker_of
+from graph_memory.model import Fact, Message, asker_of
 from graph_memory.privacy.scope import Attendance, Policy, Sharing, view
 from graph_memory.recall import index as index_module
 from graph_memory.recall.documents import GrowableArray, VectorIndex
@@ -12,6 +12,7 @@ from graph_memory.recall.lexical import InvertedIndex, NameIndex
 from graph_memory.recall.query import Question, RecallOptions, split
 from graph_memory.recall.ranking import SearchContext
 from graph_memory.recall.recaller import search
+from graph_memory.recall.render import ZH, Item
 from tests.makers import CHINA, T0, entity, fact, name, private, user
 
 from .hashing import WIDTH, vector
@@ -21,12 +22,19 @@ ME = user("1")
 
 
 def found_by(index: Index, text: str) -> list[str]:
+    return [item.id for item in _found(index, text)]
+
+
+def shown(index: Index, text: str) -> list[str]:
+    return [item.text for item in _found(index, text)]
+
+
+def _found(index: Index, text: str) -> tuple[Item, ...]:
     asker = asker_of(HOME, ME)
     seen = view(HOME, asker, Policy(), Attendance())
     assert seen
     asked, context = Question(asker, text, text, split(text)), SearchContext(T0, CHINA)
-    found = search(index, {HOME.id: seen}, asked, RecallOptions(limit=5), context)
-    return [item.id for item in found.items]
+    return search(index, {HOME.id: seen}, asked, RecallOptions(limit=5), context).items
 
 
 def message(number: int, text: str) -> Message:
@@ -223,3 +231,23 @@ def test_no_name_outlives_what_was_said_under_it() -> None:
     ]
     index.put_message(replace(message(4, "我买了自行车"), sender=user("Bo"), name="Bob"))
     assert documents.under("小红", np.array(documents.numbers(), np.intp)).tolist() == [True, False]
+
+
+@pytest.mark.parametrize("is_late", [False, True])
+def test_what_was_said_is_out_of_date_whenever_it_arrives(is_late: bool) -> None:
+    """Facts come first from another bot; what was said in confidence comes again."""
+    index, said = Index(), message(1, "我住在北京朝阳区")
+    old = fact(HOME, ME, entity("北京"), "小明住在北京", evidence=(1,))
+    new = fact(HOME, ME, entity("上海"), "小明住在上海", supersedes=(old.id,))
+    index.put(HOME)
+    if not is_late:
+        index.put_message(said)
+    index.put(old)
+    index.put(new)
+    index.put_message(replace(said, confided=True))
+    (seen,) = [text for text in shown(index, "朝阳区") if "朝阳" in text]
+    assert ZH["replaced"] in seen
+    index.drop(Fact.kind, old.id)
+    (seen,) = [text for text in shown(index, "朝阳区") if "朝阳" in text]
+    assert ZH["replaced"] not in seen
+    assert not index._awaited
