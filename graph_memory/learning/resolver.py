@@ -128,6 +128,9 @@ class _Resolution:
             self._write(replace(placed, corrects=corrects), subject, object)
         elif not claim.past:
             self._strengthen(same, RESTATED, evidence)
+            for old in replaces:  # what stands in its place was known already
+                if normalise(old.statement) != normalise(same.statement):
+                    self._end(old, [m for m in evidence if self._may_end(m, old)])
         elif self._history.may_replace(fact, same):
             copies = self._history.copies(same)
             over = ended(same, self._session.id, fact.speaker, evidence, self._now, copies)
