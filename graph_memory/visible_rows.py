@@ -86,11 +86,10 @@ class VisibleRows:
             NotFoundError: There is none.
         """
         fact = self.rows.get(Fact, id)
-        people = {fact.subject, fact.speaker} if fact else set[str]()
-        if fact and as_object:
-            people.add(fact.object)
-        if fact is not None and self.asker.accounts & people and self.shows(fact):
-            return fact
+        if fact is not None and self.shows(fact):
+            people = {fact.subject, fact.speaker, fact.object if as_object else ""}
+            if self.asker.accounts & people:
+                return fact
         raise NotFoundError(f"there is no fact {id} of yours")
 
     def names_of(self, nodes: Iterable[str]) -> dict[str, str]:

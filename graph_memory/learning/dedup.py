@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cache
+from math import inf
 
 from ..dates import arabic, birthday
 from ..kinship import kin_words
@@ -110,9 +111,7 @@ class FactHistory:
             is_one = self._visible.is_one(fact.object, other.object)
             if fact.predicate in SINGLE_VALUED or other.predicate in SINGLE_VALUED:
                 values = self.names(other.object)
-                is_one = is_one or any(
-                    same_value(fact.predicate, a, b) for a in things for b in values
-                )
+                is_one |= any(same_value(fact.predicate, a, b) for a in things for b in values)
                 told = gist(other.statement, {*names, *values, *things})
                 return is_alike and is_one and not says_more(fact.predicate, new_told, told)
             return new == gist(other.statement, names)
@@ -262,6 +261,18 @@ def gist(statement: str, names: Iterable[str] = ()) -> str:
         elif len(name) >= _SHORTEST:
             text = text.replace(name, "\x1f")
     return text
+
+
+def moves(new: Fact, old: Fact, *, is_meant: bool) -> bool:
+    """Whether a fact says the same of another day, or of a longer time.
+
+    Another day than the one that is still to come is so only if that is meant to be replaced.
+    """
+    longer = (old.expires or inf) < (new.expires or 0.0)
+    another = new.due != old.due and (is_meant or (old.due or 0.0) <= new.said_at)
+    begins, began = new.valid_from or 0.0, old.valid_from or 0.0
+    is_moved = is_meant and begins != began and min(begins, began) > new.said_at
+    return longer or is_moved or (new.due is not None and another)
 
 
 def says_more(predicate: str, new: str, old: str) -> bool:

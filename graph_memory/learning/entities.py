@@ -191,8 +191,7 @@ class EntityResolver:
             return self._spoken_to(message)
         if word in self._by_nickname:
             return self.by_id(self._by_nickname[word])
-        claim = self._claims.get(word)
-        if claim is not None:
+        if claim := self._claims.get(word):
             return self.claimed(claim, message)
         if _ENTITY_LABEL.fullmatch(word) and not is_thing:
             thing = self._labels.things.get(word.upper())
@@ -279,8 +278,7 @@ class EntityResolver:
     def text(self, reference: str) -> str:
         """What a reference reads like when it is a value and no node; empty for labels."""
         word = normalise(reference.strip(_QUOTES + " "))
-        claim = self._claims.get(word)
-        if claim is not None:
+        if claim := self._claims.get(word):
             return claim.name
         is_label = _USER_LABEL.fullmatch(word) or _ENTITY_LABEL.fullmatch(word) or word == BOT
         return "" if is_label or is_generic(word) else reference
@@ -331,14 +329,12 @@ class EntityResolver:
     ) -> Node | None:
         text = one_line(text.strip(_QUOTES + " "), 64)
         norm = normalise(text)
-        relative = self._kin(norm, message.sender)
-        if relative is not None:
+        if relative := self._kin(norm, message.sender):
             return self._introduced(relative, aliases, message)
         if not norm or is_generic(norm) or not any(c.isalnum() for c in norm):
             return None
         if type is None or type is EntityType.PERSON:
-            person = self._person(norm, message)
-            if person is not None:
+            if person := self._person(norm, message):
                 return self.by_id(person)
             if self._visible.bearers(norm):
                 type = EntityType.PERSON

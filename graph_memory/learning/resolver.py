@@ -38,7 +38,7 @@ from ..store.rows import retold
 from ..text import is_chinese, normalise, one_line
 from .attribution import ends
 from .batching import ChangeBuilder
-from .dedup import MAX_EVIDENCE, FactHistory, ended, fact_id, repeated
+from .dedup import MAX_EVIDENCE, FactHistory, ended, fact_id, moves, repeated
 from .entities import EntityResolver, Node
 from .parse import Extraction, FactClaim
 from .prompt import PromptContext
@@ -120,8 +120,8 @@ class _Resolution:
         if denied and not replaces and not claim.past:
             replaces = self._meant_by(fact, denied)
         same = self._history.same(fact, subject.names, object.names)
-        if same and fact.expires and (same.expires or inf) < fact.expires:
-            replaces, same = [*replaces, same], None  # it goes on for longer
+        if same and moves(fact, same, is_meant=same.id in {old.id for old in replaces}):
+            replaces, same = [*replaces, same], None
         if same is None:
             placed = self._history.place(fact, replaces, object.names)
             corrects = not denied.isdisjoint(placed.supersedes)
@@ -149,11 +149,10 @@ class _Resolution:
     def _meant_by(self, fact: Fact, denied: set[str]) -> list[Fact]:
         """The denied fact that a fact is put in place of: the only one of its kind."""
         visible = self._visible
-        kind = [
-            old
-            for old in filter(None, map(visible.fact, sorted(denied)))
-            if old.predicate == fact.predicate and visible.is_one(old.subject, fact.subject)
+        found = [
+            f for f in map(visible.fact, sorted(denied)) if f and f.predicate == fact.predicate
         ]
+        kind = [old for old in found if visible.is_one(old.subject, fact.subject)]
         return kind if len(kind) == 1 else []
 
     def _is_on_card(self, claim: FactClaim, subject: Node) -> bool:

@@ -497,12 +497,10 @@ def _subject(rows: Rows, session: str, meant: Meant, at: float) -> tuple[str, li
 
 def _other_object(rows: Rows, old: Fact, wanted: Amendment, subject: str) -> tuple[str, list[Row]]:
     """What else a fact is to be about; the subject if nothing is named."""
-    if old.object == old.subject:
-        is_gone = True
-    else:
-        names = rows.find(Name, a=old.object)
-        said = worded(wanted.statement, MAX_STATEMENT) or old.statement
-        is_gone = _is_named(names, old.statement) and not _is_named(names, said)
+    names = rows.find(Name, a=old.object)
+    said = worded(wanted.statement, MAX_STATEMENT) or old.statement
+    is_unsaid = _is_named(names, old.statement) and not _is_named(names, said)
+    is_gone = is_unsaid or old.object == old.subject
     if wanted.object is None:
         return (subject if is_gone else old.object), []
     if not worded(wanted.object.name, MAX_TOPIC):
