@@ -100,8 +100,8 @@ def _handle_errors(app: FastAPI) -> None:
     @app.exception_handler(errors.GraphMemoryError)
     async def known(request: Request, error: errors.GraphMemoryError) -> Response:
         status = status_of(error)
-        told = PageRequest(request).explain(error) if status >= 500 else ""
-        return answer(request, status, str(error), told)
+        told = PageRequest(request).explain(error) if status != 404 else ""
+        return answer(request, status, told, told if status >= 500 else "")
 
     @app.exception_handler(FormError)
     async def refused(request: Request, error: FormError) -> Response:

@@ -141,7 +141,7 @@ class Incoming:
         bare = _NOT_IN_NAMES.sub("_", clean(name.replace("\\", "/").rpartition("/")[2]))
         self._name = bare.strip(" .")[-MAX_NAME:].lstrip(" .")
         if not self._name.strip("_"):
-            raise FormatError("a file needs a name")
+            raise FormatError("a file needs a name").told("no_name")
         self._unwritten = f"{self._name} could not be written"
         self._folder = directory / IMPORTS
         self._size = 0
@@ -150,10 +150,8 @@ class Incoming:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             count = sum(path.is_file() for path in self._folder.iterdir())
             if count >= MAX_WAITING:
-                raise FormatError(
-                    f"{count} files are in {IMPORTS}/ already: delete some that are not needed"
-                    " any more, then send this one again"
-                )
+                error = FormatError(f"{count} files are in {IMPORTS}/ already")
+                raise error.told("many_files", count=count)
             handle = os.open(self._draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
             self._file = open(handle, "wb")  # noqa: SIM115 - closed by keep or drop
 
@@ -161,13 +159,11 @@ class Incoming:
         """Add a piece; raises ``FormatError`` if the file is too large."""
         self._size += len(piece)
         if self._size > MAX_SENT:
-            raise FormatError(f"{self._name} is larger than {MAX_SENT >> 30} GiB")
+            error = FormatError(f"{self._name} is larger than {MAX_SENT >> 30} GiB")
+            raise error.told("too_large", name=self._name, size=f"{MAX_SENT >> 30} GiB")
         with failing(self._unwritten):
             if shutil.disk_usage(self._folder).free < copies.MIN_FREE + len(piece):
-                raise JournalError(
-                    f"there is no room for {self._name}: {copies.MIN_FREE >> 20} MiB of the disk"
-                    " have to stay free"
-                )
+                raise JournalError(f"there is no room for {self._name}", "full")
             self._file.write(piece)
 
     def keep(self) -> Path:

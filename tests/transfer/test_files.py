@@ -118,7 +118,7 @@ def test_no_more_files_wait_than_can_be_looked_through(tmp_path, monkeypatch):
     second.drop()
     first.keep()
     put(tmp_path / "imports" / "by hand.json", "{}")
-    with pytest.raises(FormatError, match="delete"):
+    with pytest.raises(FormatError, match="already"):
         files.Incoming(tmp_path, "c.json")
     files.discard(tmp_path, "a.json")
     files.Incoming(tmp_path, "c.json").drop()

@@ -333,7 +333,7 @@ async def test_slow_bodies_are_given_up(owner, monkeypatch):
     sent = {**OURS, "X-CSRF-Token": await token_of(owner)}
     answer = await owner.post("/api/v1/imports/files?name=a.json", content=dripping(), headers=sent)
     assert answer.status_code == 422
-    assert "broke off" in answer.text
+    assert "文件不完整" in answer.text
 
 
 async def test_large_bodies_are_refused(owner: httpx.AsyncClient) -> None:

@@ -262,7 +262,7 @@ async def send(
     try:
         return {"name": (await memory.transfer.receive(name, request.stream())).name}
     except ClientDisconnect:
-        raise errors.FormatError("the file broke off") from None
+        raise errors.FormatError("the file broke off").told("cut_off") from None
 
 
 async def importer_of(memory: service.MemoryService, wanted: Importing) -> transfer.Importer:
