@@ -34,6 +34,8 @@ FLASH_COOKIE = "gm_done"
 AGENTS = "/mcp"
 """Where other programs ask: they show the key in a header, nothing of a browser's."""
 SCHEME = "bearer "
+STALE = "/stale"
+"""The page that says that a form was of another login."""
 PUBLIC_PATHS = frozenset({"/login", "/preferences", "/healthz"})
 PUBLIC_PREFIX = "/static/"
 MAX_BODY = 64 * 1024
@@ -233,11 +235,13 @@ class Guard:
             return receive, body
         headers, login = Headers(scope=scope), scope["state"]["login"]
         if not self._site.sent(headers):
-            return receive, problem(403, "the request comes from another site")
+            return receive, problem(403, " · ".join(locales.in_all("error.host").values()))
         form = scope["state"]["form"] = _form_of(headers, body)
         token = headers.get(PROOF_HEADER, form.get(PROOF_FIELD, [""])[-1])
         if login and not self._keyring.owns(login, token):
-            return receive, problem(403, "the page is out of date: reload it and try again")
+            if scope["path"].startswith(API):
+                return receive, problem(403, "the page is out of date: reload it and try again")
+            scope.update(method="GET", path=STALE)  # says so, and does nothing
         return _hurried(receive), None
 
 

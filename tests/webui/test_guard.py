@@ -280,6 +280,16 @@ async def test_other_sites_and_wrong_tokens_change_nothing(owner, headers, token
     assert (await owner.post("/api/v1/imports/files", headers=headers)).status_code == 403
 
 
+async def test_a_form_of_another_login_gets_a_page_that_says_so(app, owner, service):
+    async with client(app, "198.51.100.9") as other:
+        await other.post("/login", data={"key": KEY}, headers=OURS)
+        token = await token_of(other)
+    page = await owner.post("/memories/act", data={"csrf": token}, headers=OURS)
+    assert "这一页过期了" in Markup(page.text).text
+    # What was being asked when a login ended is no address to come back to.
+    assert "这一页过期了" in Markup((await owner.get("/memories/act")).text).text
+
+
 async def test_every_change_needs_our_page_and_the_token(app, owner, service):
     changing = [route for route in surface(app) if route.is_change]
     assert len(changing) > 15

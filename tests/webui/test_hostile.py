@@ -35,7 +35,7 @@ STARTS = (
     "/why", "/records", "/changes", "/data", "/tuning",
 )  # fmt: skip
 """Where the crawl begins: the main pages, and searches that nobody links to."""
-ELSEWHERE = {"/login", "/preferences", "/healthz", STYLE}
+ELSEWHERE = {"/login", "/preferences", "/healthz", STYLE, "/stale", "/memories/act"}
 """Routes that show nothing that is stored."""
 MOST = 14
 """Addresses looked at of each route and set of parameters."""

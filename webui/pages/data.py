@@ -105,9 +105,8 @@ async def restore(memory: Memory, visit: Visit) -> Response:
 @routes.post("/data/export")
 async def export(memory: Memory, visit: Visit) -> Response:
     """Take out everything, or one person."""
-    person = visit.form.get("person", "")[:500]
     with or_back("/data"):
-        done = await memory.transfer.export(person)
+        done = await memory.transfer.export(visit.form.get("person", "")[:500])
     return visit.redirect("/data", what="export", count=done.lines)
 
 
@@ -220,9 +219,9 @@ def _moved(found: Any, by: float) -> Any:
 @routes.post("/data/import/undo")
 async def take_back(memory: Memory, visit: Visit) -> Response:
     """Undo an import."""
-    id = visit.form.get("run", "")[:200]
     with or_back("/data"):
-        undone = await memory.journal.works.soon(memory.transfer.undo(id), SOON)
+        undoing = memory.transfer.undo(visit.form.get("run", "")[:200])
+        undone = await memory.journal.works.soon(undoing, SOON)
     if undone is None:
         return visit.redirect("/data", what="begun")
     return visit.redirect("/data", what="import_undo", count=undone.messages)

@@ -53,16 +53,9 @@ class FactForm:
         )
         percent = str(round(fact.importance * 100))
         return cls(
-            fact.statement,
-            fact.predicate,
-            line.object,
-            since,
-            until,
-            expires,
-            percent,
-            line.subject,
-            hearsay="yes" if fact.hearsay else "",
-        )
+            fact.statement, fact.predicate, line.object, since, until, expires, percent,
+            line.subject, hearsay="yes" if fact.hearsay else "",
+        )  # fmt: skip
 
     def changed(self, old: FactForm) -> set[str]:
         """The fields that say something else."""

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import RedirectResponse, Response
 
 from ..auth import BROWSER_AGE, SESSION_AGE, Keyring
-from ..guard import Site, local_path
+from ..guard import STALE, Site, local_path
 from ..rendering import CHOICES, Visit
 
 routes = APIRouter()
@@ -35,12 +35,12 @@ async def enter(request: Request, visit: Visit) -> Response:
     given = visit.form
     wanted = local_path(given.get("next", "/"))
     browser = request.cookies.get(keyring.browser_cookie, "")
-    address = site.address_of(request.scope)
     pause: float | None
     if link := given.get("link", ""):
         pause, wrong = (None if keyring.access.redeem(link) else 0.0), "link"
     else:
-        pause, wrong = await keyring.attempt(given.get("key", ""), address, browser), "key"
+        address, wrong = site.address_of(request.scope), "key"
+        pause = await keyring.attempt(given.get("key", ""), address, browser)
     if pause is None:
         entered = RedirectResponse(wanted, status_code=303)
         for name, value, age in (
@@ -69,6 +69,13 @@ async def leave(request: Request) -> Response:
     response = RedirectResponse("/login", status_code=303)
     response.delete_cookie(keyring.cookie)
     return response
+
+
+@routes.get(STALE)
+@routes.get("/memories/act")
+async def out_of_date(visit: Visit) -> Response:
+    """Say that nothing was done: the form was of a login that has ended."""
+    return visit.render("error.html", 403, code=403, detail="")
 
 
 @routes.get("/preferences")

@@ -97,15 +97,10 @@ async def act(memory: Memory, visit: Visit) -> Response:
     is_unclear = action == "relate" and relation not in visit.words.predicates()
     if is_unclear or (not is_small and given.get("confirm") != seen):
         return visit.render(
-            "memories_act.html",
-            action=action,
-            ids=ids,
-            every=every,
-            seen=seen,
+            "memories_act.html", action=action, ids=ids, every=every, seen=seen, back=back,
             effect=await memory.library.weigh(action, ids),
             lines=await memory.library.lines(ids[:SHOWN]),
-            back=back,
-        )
+        )  # fmt: skip
     with or_back(back, nothing=errors.NotFoundError):
         change = await memory.library.act(action, ids, library.OWNER, relation)
     # What has another relation is a new fact, beside the one it was.
@@ -113,8 +108,9 @@ async def act(memory: Memory, visit: Visit) -> Response:
     count = sum(op.before is None for op in facts) if action == "relate" else len(facts)
     # The page of what is forgotten is no more; an undo leads back there.
     gone = action == "forget" and any(back.startswith(f"/memories/{id}") for id in ids)
-    target = "/memories" if gone else back
-    return visit.redirect(target, what=action, change=change.id, count=count, back=back)
+    return visit.redirect(
+        "/memories" if gone else back, what=action, change=change.id, count=count, back=back
+    )
 
 
 @routes.get("/memories/{id}")
