@@ -10,8 +10,8 @@ from __future__ import annotations
 import json
 import os
 import sys
-import urllib.error
 import urllib.request
+from http.client import HTTPException
 
 KEY = "GRAPH_MEMORY_KEY"
 """Variable of the environment that holds the memory page's key."""
@@ -30,14 +30,17 @@ def forward(url: str, key: str, line: bytes) -> bytes:
     request = urllib.request.Request(url, line, headers)  # noqa: S310 - the user's own address
     try:
         with urllib.request.urlopen(request, timeout=TIMEOUT) as response:  # noqa: S310
-            return bytes(response.read()).strip()
-    except (urllib.error.URLError, TimeoutError) as error:
-        id = json.loads(line).get("id")
-        if id is None:
-            return b""
+            told = bytes(response.read()).strip()
+        if response.headers.get_content_type() != "text/html":
+            return told
+        reason = "MCP is off there, see the setting mcp_asker"  # it led on to the login
+    except (OSError, HTTPException) as error:
         reason = getattr(error, "code", None) or "not reached"
-        failed = {"code": INTERNAL, "message": f"the memory page: {reason}"}
-        return json.dumps({"jsonrpc": "2.0", "id": id, "error": failed}).encode()
+    id = json.loads(line).get("id")
+    if id is None:
+        return b""
+    failed = {"code": INTERNAL, "message": f"the memory page: {reason}"}
+    return json.dumps({"jsonrpc": "2.0", "id": id, "error": failed}).encode()
 
 
 def main(arguments: list[str]) -> int:

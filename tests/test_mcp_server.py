@@ -1,6 +1,7 @@
 """Other programs ask by MCP: within one person's rights, by HTTP and by stdio, with the key."""
 
 import asyncio
+import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator
@@ -30,6 +31,7 @@ from .sources import ROOT
 from .world import SETTINGS, opened
 
 KEY = "open sesame, please"
+LINE = b'{"jsonrpc": "2.0", "id": 7, "method": "tools/list"}'
 PEANUTS, TEA = entity("花生"), entity("龙井")
 MINE = fact(private("zhang"), ZHANG, PEANUTS, "张三对花生过敏", predicate="allergic_to")
 HERS = fact(private("li"), LI, TEA, "李四爱喝龙井", speaker=LI)
@@ -182,17 +184,25 @@ async def test_it_is_off_until_somebody_is_named(tmp_path: Path) -> None:
         httpx.AsyncClient(headers={"Authorization": f"Bearer {KEY}"}) as client,
     ):
         answer = await client.post(page.url, content=b"{}")
-    assert answer.status_code == 303
-    assert "/login" in answer.headers["location"]
+        assert answer.status_code == 303
+        assert "/login" in answer.headers["location"]
+        said = await asyncio.to_thread(mcp_stdio.forward, page.url, KEY, LINE)
+    assert b"mcp_asker" in said
 
 
 async def test_stdio_says_what_is_wrong(page: Page) -> None:
-    line = b'{"jsonrpc": "2.0", "id": 7, "method": "tools/list"}'
-    wrong = await asyncio.to_thread(mcp_stdio.forward, page.url, "wrong, wrong", line)
+    wrong = await asyncio.to_thread(mcp_stdio.forward, page.url, "wrong, wrong", LINE)
     assert b'"id": 7' in wrong
     assert b"401" in wrong
-    nowhere = await asyncio.to_thread(mcp_stdio.forward, "http://127.0.0.1:9/mcp", KEY, line)
+    nowhere = await asyncio.to_thread(mcp_stdio.forward, "http://127.0.0.1:9/mcp", KEY, LINE)
     assert b"not reached" in nowhere
+    with socket.create_server(("127.0.0.1", 0)) as dying:  # the bot stops before it answers
+        url = f"http://127.0.0.1:{dying.getsockname()[1]}/mcp"
+        asked = asyncio.create_task(asyncio.to_thread(mcp_stdio.forward, url, KEY, LINE))
+        taken, _ = await asyncio.to_thread(dying.accept)
+        await asyncio.to_thread(taken.recv, 65_536)
+        taken.close()
+        assert b"not reached" in await asked
     notified = b'{"jsonrpc": "2.0", "method": "notifications/initialized"}'
     said = await asyncio.to_thread(mcp_stdio.forward, "http://127.0.0.1:9/mcp", KEY, notified)
     assert said == b""
