@@ -124,6 +124,7 @@ class Pauses:
         """Store nothing new; when this returns it is on disk."""
         self._known.add((kind, id))  # first: what is said meanwhile is not stored either
         await self._journal.surely("pause", kind, id, self._now())
+        self._known.add((kind, id))  # again: what was read meanwhile may lack it
 
     async def resume(self, kind: Kind, id: str) -> None:
         """Store what is said again."""

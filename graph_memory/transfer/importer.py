@@ -308,7 +308,8 @@ class _ImportTask:
         here = Rows(db)
         new = [each for each in self._sessions.values() if here.get(Session, each.id) is None]
         self._put(db, list(new), run.reason, tell)
-        for pause in contents.every_pause(self._intake.db):
+        over = {(kind, id, at) for kind, id, at, until in contents.every_pause(db) if until}
+        for pause in (p for p in contents.every_pause(self._intake.db) if p[:3] not in over):
             put_pause(db, *pause)
         if run.keeps:
             for batch in contents.claims(self._intake.db):

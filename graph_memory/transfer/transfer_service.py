@@ -193,6 +193,7 @@ class TransferService(Part):
                 return await importer.run(tell)
 
         brought = await self._journal.works.run("import", work)
+        await self._learning.pauses.load()
         self._learning.look_again()
         self._learner.wake()
         return brought

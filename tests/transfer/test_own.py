@@ -322,6 +322,18 @@ async def test_a_pause_that_is_over_travels_and_no_later_import_fills_it(one, tw
     assert (plan.skipped, plan.new) == ({"paused": 2}, 2)
 
 
+async def test_a_pause_that_comes_in_holds_at_once_unless_it_was_ended_here(one, two, tmp_path):
+    for who in ("1", "2"):
+        await Pauses(one, lambda: T0).pause("user", user(who))
+    path = put(tmp_path / "x.jsonl", await exported(one))
+    await Pauses(two, lambda: T0).pause("user", user("1"))
+    await Pauses(two, lambda: T0 + 9).resume("user", user("1"))
+    shared = context(two, now=lambda: T0)
+    learning = Learning(shared, None)
+    await TransferService(tmp_path / "b", shared, learning).bring(importer(two, path))
+    assert [learning.pauses.holds("user", user(who)) for who in ("1", "2")] == [False, True]
+
+
 async def test_one_person(one: Journal, two: Journal, tmp_path: Path) -> None:
     await filled(one)
     hers = await exported(one, user("1"))
