@@ -120,8 +120,7 @@ class Buffers:
 
     def places(self, circle: str | None) -> list[str]:
         """The Sessions of one chat window, or all."""
-        known = self._sessions.items()
-        return [id for id, session in known if circle in (None, session.circle)]
+        return [id for id, one in self._sessions.items() if circle in (None, one.circle)]
 
     def know(self, session: Session) -> None:
         """Note what a Session is; before its first message."""

@@ -139,11 +139,10 @@ class FactHistory:
     def _standing(self, subject: str) -> dict[str, Fact]:
         """What this Session knew about a node before this change."""
         if subject not in self._known:
-            visible = self._visible
             self._known[subject] = {
                 row.id: row
-                for node in sorted(visible.nodes(subject))
-                for row in visible.rows.find(Fact, session=visible.here.id, a=node)
+                for node in sorted(self._visible.nodes(subject))
+                for row in self._visible.rows.find(Fact, session=self._visible.here.id, a=node)
             }
         return self._known[subject]
 

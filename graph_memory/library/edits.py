@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Literal
+from datetime import tzinfo
+from typing import Any, Literal
 
+from ..dates import day_over
 from ..errors import NotFoundError, UnclearError
 from ..model import (
     SINGLE_VALUED,
@@ -41,12 +43,14 @@ from ..visible_rows import VisibleRows
 
 MAX_STATEMENT = 300
 """Characters of a statement."""
+_ANEW: dict[str, Any] = {"status": Status.ACTIVE.value, "archived_at": None, "corrects": False}
+"""What nobody says of a row that replaces another one."""
 MAX_TOPIC = 32
 """Characters of the name of a topic that is no thing of its own."""
 
 
 def correcting(
-    visible: VisibleRows, id: str, words: str, turn: Turn, evidence: Message, now: float
+    visible: VisibleRows, id: str, words: str, turn: Turn, told: Message, now: float, zone: tzinfo
 ) -> Draft:
     """The draft that says how it is, beside what others said and instead of own words.
 
@@ -58,10 +62,10 @@ def correcting(
     Raises:
         NotFoundError: It is not the asker's to correct.
     """
-    rows, here, at = visible.rows, evidence.session, evidence.at
+    rows, here, at = visible.rows, told.session, told.at
     own, name = turn.asker.accounts, clean_name(turn.name)
     old = visible.own(id, as_object=True)
-    if not _may_correct(old, own):
+    if old.speaker == old.subject not in own:  # nobody else's word replaces it
         raise NotFoundError(f"there is no fact {id} that you could correct")
     said = worded(words, MAX_STATEMENT)
     if old.subject in own and name and normalise(name) not in normalise(said):
@@ -70,9 +74,10 @@ def correcting(
     same = [fact for fact in [old, *_same(visible, old)] if fact.speaker in own]
     nodes: list[Row] = [User(turn.user), *_called(rows, here, turn.user, name, at)]
     is_named = _is_named(filter(visible.shows, rows.find(Name, a=old.object)), said)
+    is_dated = old.valid_to is not None or (old.valid_from or 0.0) > at  # past, or to come
     new = replace(
         old,
-        id=stable_id("f", here, old.id, "corrected", str(evidence.id)),
+        id=stable_id("f", here, old.id, "corrected", str(told.id)),
         session=here,
         object=old.object if is_named else old.subject,
         statement=said,
@@ -83,18 +88,20 @@ def correcting(
         last_used=at,
         half_life=initial_half_life(old.importance),
         use_count=1,
-        valid_from=at if old.valid_to is None else old.valid_from,
-        precision="" if old.valid_to is None else old.precision,
+        valid_from=old.valid_from if is_dated else at,
+        precision=old.precision if is_dated else "",
         valid_to=_until(visible, old),
-        status=Status.ACTIVE.value,
-        archived_at=None,
+        awaits=(),
+        due=old.due and (day_over(words, at, zone) or old.due),
+        hearsay=old.hearsay and old.subject not in own,
+        **_ANEW,
         supersedes=tuple(fact.id for fact in same),
-        evidence=(evidence.id,),
+        evidence=(told.id,),
     )
     muted = dict.fromkeys(m for fact in same if fact.session == here for m in fact.evidence)
-    mine = [m for m in muted if (told := rows.message(m)) and told.sender in own]
+    mine = [m for m in muted if (one := rows.message(m)) and one.sender in own]
     draft = Draft(turn.user, "correct", put=[*nodes, new])
-    mute(rows, draft, here, [m for m in mine if m != evidence.id], same, new)
+    mute(rows, draft, here, [m for m in mine if m != told.id], same, new)
     for fact in same:  # what is nobody else's to see says it in other chats, too
         there = rows.get(Session, fact.session)
         if fact.session != here and there and there.owner in own:
@@ -166,11 +173,6 @@ def worded(words: str, limit: int) -> str:
     return one_line(redacted(words), limit)
 
 
-def _may_correct(fact: Fact, own: frozenset[str]) -> bool:
-    """What people say about themselves is replaced by nobody else's word."""
-    return fact.subject in own or fact.speaker != fact.subject
-
-
 def _same(visible: VisibleRows, fact: Fact) -> list[Fact]:
     """The other visible rows that say the same, in whichever Session."""
     norm = normalise(fact.statement)
@@ -188,11 +190,8 @@ def _until(visible: VisibleRows, fact: Fact) -> float | None:
     """Until when a correction holds: what is over is corrected as the past."""
     if fact.valid_to is not None:
         return fact.valid_to
-    starts = (
-        newer.said_at if newer.valid_from is None else newer.valid_from
-        for newer in visible.rows.history(fact.subject)
-        if fact.id in newer.supersedes and visible.shows(newer)
-    )
+    newer = filter(visible.shows, visible.rows.replacing(fact.id))
+    starts = (each.said_at if each.valid_from is None else each.valid_from for each in newer)
     return min(starts, default=None)
 
 
@@ -450,10 +449,8 @@ def amending(
         id=stable_id("f", old.session, old.id, "amended", *stated),
         recorded_at=now,
         last_used=now,
-        status=Status.ACTIVE.value,
-        archived_at=None,
         supersedes=(old.id,),
-        corrects=False,
+        **_ANEW,
     )
     past = replace(old, pinned=False)
     if is_moved:

@@ -529,7 +529,7 @@ class Library(Part):
 
         def draft(rows: Rows, evidence: Message) -> Draft:
             visible = self._context.visible(rows, turn.asker)
-            return correcting(visible, id, words, turn, evidence, now)
+            return correcting(visible, id, words, turn, evidence, now, self._zone)
 
         number = turn.message.id if turn.message else 0
         name, text = clean_name(turn.name), clean(words)

@@ -136,8 +136,8 @@ class Story:
 
     @property
     def _library(self) -> Library:
-        attendance = self.chat.context.attendance
-        return Library(context(self.journal, attendance=attendance, now=lambda: self.chat.at))
+        about = {"attendance": self.chat.context.attendance, "zone": CHINA}
+        return Library(context(self.journal, **about, now=lambda: self.chat.at))
 
     async def _edit(
         self, what: str, who: str, ref: str = "", text: str = "", of: str = "0"
