@@ -118,7 +118,8 @@ def delete_messages(db: sqlite3.Connection, ids: Iterable[int]) -> list[bytes]:
     said = by_ids(db, ids)
     hashes = forget_texts(db, (t for m in said for t in (m.text, f"{m.name}: {m.text}")))
     batches = {(each.batch,) for each in said}
-    db.executemany("UPDATE batch SET error = '' WHERE id = ? AND error != ''", batches)
+    query = "UPDATE batch SET error = '' WHERE id = ? AND error != '' AND state != 'learned'"
+    db.executemany(query, batches)
     db.executemany("DELETE FROM message WHERE id = ?", [(each.id,) for each in said])
     return hashes
 

@@ -129,7 +129,8 @@ class Importer:
         """
         intake, run, deleted = await asyncio.to_thread(self._begin)
         before = run.count, run.rows
-        run.learns = run.learns or self.learns
+        # What a memory's own file brings was learned there.
+        run.learns = run.learns or (self.learns and intake.batches > 0)
         try:
             task = await asyncio.to_thread(_ImportTask, self, intake, run, deleted, progress)
             await task.run()

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from graph_memory.deletion.message_retention import delete_messages
 from graph_memory.inference.token_budget import TokenBudget
 from graph_memory.learning import Learning
 from graph_memory.learning.batching import FEW
@@ -12,7 +13,7 @@ from graph_memory.transfer.import_runs import saved
 from tests.makers import T0, context, group, private, scan
 from tests.scripted import ScriptedModel, answer, said
 
-from .support import OPTIONS, importer, opened, put
+from .support import OPTIONS, everything, exported, importer, opened, put
 from .test_sources import lines
 
 DAY = 86_400.0
@@ -25,8 +26,10 @@ async def test_what_was_imported_is_learned_if_asked(tmp_path: Path) -> None:
         for n in range(1, 4)
         for second in range(FEW)
     ]
-    other = {"time": T0 - DAY, "sender": "?", "text": "谁说的", "group": "9"}
-    path = put(tmp_path / "x.jsonl", lines(*said_by_her, other))
+    others = [
+        {"time": T0 - DAY, "sender": who, "text": f"谁说的{who}", "group": "9"} for who in "?2"
+    ]
+    path = put(tmp_path / "x.jsonl", lines(*said_by_her, *others))
     model = ScriptedModel(
         lambda _: answer(
             said("我", "likes", "大提琴", f"小红喜欢大提琴（{len(model.calls)}）", 1),
@@ -43,6 +46,9 @@ async def test_what_was_imported_is_learned_if_asked(tmp_path: Path) -> None:
         assert (await mover.bring(importer(journal, path, learns=True))).run.learns
         await learning.settle()
         assert model.calls == []
+        # That one of them goes makes nobody known who spoke.
+        gone = [said.id for said in await everything(journal) if said.text == "谁说的2"]
+        await journal.alter(lambda db, _tell: delete_messages(db, gone))
         for _ in range(6):
             await mover.learn()
             await learning.settle()
@@ -53,6 +59,10 @@ async def test_what_was_imported_is_learned_if_asked(tmp_path: Path) -> None:
         facts = await journal.read(lambda rows: rows.find(Fact, session=private("1").id))
         assert len(facts) == 2
         assert {f.said_at for f in facts} <= {T0 - DAY * n for n in (1, 2, 3)}
+        # What was learned there is not learned again where it is taken to.
+        own = put(tmp_path / "own.jsonl", await exported(journal))
+        async with opened(tmp_path / "b") as other:
+            assert not (await importer(other, own, learns=True).run()).run.learns
         # Taken back, what was learned from it goes as well.
         assert (await mover.undo()).kept == 0
         for kind in (Fact, Entity, Name, Mention, Episode, Session):
