@@ -109,9 +109,6 @@ _STOP_WORDS = """
 """
 _STOP_EN = frozenset(_STOP_WORDS.split())
 
-HOST_MARKUP = ("<system_reminder>", "<Quoted Message>", "<image_caption>", "<memories>")
-"""What parts of a message begin with that AstrBot, or this plugin, puts beside what was said."""
-
 
 def clean(text: str, limit: int = MAX_MESSAGE) -> str:
     """``text`` fit to be stored anywhere.

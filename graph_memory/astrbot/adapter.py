@@ -28,7 +28,8 @@ from ..commands.transfers import ImportEnvironment
 from ..companion import Reply, Word
 from ..inference.ports import ToolSchema
 from ..model import NO_PERSONA, Session, Turn, persona_id, session_of, user_id, whole
-from ..text import HOST_MARKUP, clean_name
+from ..text import clean_name
+from ..transfer.sources.astrbot_history import is_said
 from .speech import speech
 
 logger = logging.getLogger("graph_memory.astrbot")
@@ -400,9 +401,14 @@ class Host:
 
     def context_of(self, request: Any) -> tuple[list[str], str]:
         """The texts a request contains already, and the user's previous one."""
-        turns = [(turn.get("role"), _said(turn.get("content"))) for turn in request.contexts or ()]
-        previous = next((text for role, text in reversed(turns) if role == "user"), "")
-        return [text for _, text in turns if text], previous
+        turns = [(turn, _said(turn.get("content"))) for turn in request.contexts or ()]
+        # What a persona's examples say, which AstrBot does not save, the user did not say.
+        own = (
+            t
+            for turn, t in reversed(turns)
+            if turn.get("role") == "user" and not turn.get("_no_save")
+        )
+        return [text for _, text in turns if text], next(own, "")
 
     # ---------------------------------------------------------------- providers
 
@@ -465,8 +471,6 @@ def _takes_system_prompt(settings: Mapping[str, Any]) -> bool:
 
 
 def _said(content: Any) -> str:
-    if isinstance(content, str):
-        return content
-    parts = content if isinstance(content, list) else []
+    parts = [{"text": content}] if isinstance(content, str) else content or []
     texts = [str(p["text"]) for p in parts if isinstance(p, dict) and p.get("text")]
-    return "\n".join(text for text in texts if not text.lstrip().startswith(HOST_MARKUP))
+    return "\n".join(filter(is_said, texts))

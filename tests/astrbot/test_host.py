@@ -12,6 +12,7 @@ from astrbot.core.platform.message_type import MessageType
 
 from graph_memory.astrbot import Host, WithWords
 from graph_memory.astrbot.adapter import DEPARTURE, LOOK_UPS
+from graph_memory.locales import say
 from graph_memory.model import NO_PERSONA, Message
 from graph_memory.store import Journal
 from tests.cases import rows
@@ -279,6 +280,10 @@ def test_context() -> None:
     assert texts == ["推荐两本书", "《活着》和《围城》", "第一个讲什么"]
     assert previous == "第一个讲什么"
     assert host().context_of(ProviderRequest()) == ([], "")
+    examples = {"role": "user", "content": "我的猫叫什么", "_no_save": True}  # of a persona
+    waited = {"role": "user", "content": say("zh", "care_turn")}
+    found = host().context_of(ProviderRequest(contexts=[examples, waited]))
+    assert found == (["我的猫叫什么"], "")
 
 
 @pytest.mark.parametrize(("name", "shown"), [("Asia/Shanghai", "Asia/Shanghai"), ("Mars/X", None)])

@@ -19,8 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from ...dates import timestamp
+from ...locales import in_all
 from ...model import BOT
-from ...text import HOST_MARKUP, clean
+from ...text import clean
 from ..intake import EXACT, Skipped, SourceLine
 from .source import Options, Pieces, database, pages, parsed, place_of
 
@@ -28,9 +29,23 @@ RUN = 20
 """Lines that are taken for one conversation if nobody knows."""
 PACE = 10.0
 """Seconds between them."""
-_SPEAKER = re.compile(r"User ID: ([^,\n]+), Nickname: ([^\n<]*)")
+_HOSTS = re.compile(
+    r"\s*(?:<system_reminder>|<Quoted Message>|<image_caption>|<memories>"
+    r"|\[(?:(?:Image|Audio|Video|File) Attachment\b|(?:Image|Voice) unavailable\]"
+    r"|Image Captioning Failed\]|Image from tool '|SYSTEM NOTICE|CronJob\]|BackgroundTask\])"
+    r"|Our previous history conversation summary:|Acknowledged the summary of our previous conv"
+    r"|(?:\[图片\]|\[音频\]|Stop output\.|Output stopped\.)\s*$"
+    r"|Output your last task result below\.\s*$)"
+)
+"""What AstrBot, or this plugin, puts beside what was said begins with it, or is no more."""
+_UNSAID = {*in_all("care_turn").values(), *in_all("control_silent").values()}
+"""What stands in the history for who said nothing."""
+_SPEAKER = re.compile(r"\s*<system_reminder>User ID: ([^,\n]+), Nickname: ([^\n<]*)")
 _OLD_SPEAKER = re.compile(r"\s*\[User ID: ([^,\n]+), Nickname: ([^\n]*)\]\n")
-_TIME = re.compile(r"Current datetime: (\d{4}-\d\d-\d\d \d\d:\d\d)")
+_TIME = re.compile(
+    r"\s*<system_reminder>(?:User ID: .*\n)?(?:Group name: .*\n)?"
+    r"Current datetime: (\d{4}-\d\d-\d\d \d\d:\d\d)"
+)
 _CONVERSATIONS = (
     "SELECT inner_conversation_id, conversation_id, user_id, persona_id, content, created_at,"
     " updated_at FROM conversations WHERE inner_conversation_id > ?"
@@ -140,15 +155,18 @@ def _said(content: Any, zone: tzinfo) -> Iterator[_HistoryLine]:
             yield said
 
 
+def is_said(text: str) -> bool:
+    """Whether a part of AstrBot's history is what somebody said."""
+    return not _HOSTS.match(text) and text.strip() not in _UNSAID
+
+
 def _read(said: _HistoryLine, text: str, zone: tzinfo) -> None:
     """Add a part of a turn: words, or what AstrBot put beside them."""
-    if said.role == "user" and text.lstrip().startswith("<system_reminder>"):
-        if found := _SPEAKER.search(text):
+    if not is_said(text):
+        if said.role == "user" and (found := _SPEAKER.match(text)):
             said.account, said.name = found[1].strip(), found[2].strip()
-        if found := _TIME.search(text):
+        if said.role == "user" and (found := _TIME.match(text)):
             said.at = timestamp(found[1], zone)
-        return
-    if text.lstrip().startswith(HOST_MARKUP):
         return
     if said.role == "user" and (found := _OLD_SPEAKER.match(text)):
         said.account, said.name = found[1].strip(), found[2].strip()
