@@ -23,13 +23,12 @@ from ..model import (
     Quote,
     Row,
     Session,
-    is_entity,
 )
 from ..privacy.confidence import reaches_back
 from ..privacy.redaction import redacted, secrets
 from ..text import clean
 from .presence import enter
-from .rows import FIELDS, PAGE, Draft, Rows, Tell, select_messages, write
+from .rows import FIELDS, PAGE, Draft, Rows, Tell, rows_of, select_messages, write
 
 HEARD = 20
 """Messages whose secrets a line of the bot may repeat."""
@@ -187,15 +186,16 @@ def confide(db: sqlite3.Connection, request: Message, at: float) -> list[Message
         return []
     told, rows = replace(found[0], confided=True), Rows(db)
     db.execute("UPDATE message SET confided = 1 WHERE id = ?", (told.id,))
-    learned = (fact for fact in rows.find(Fact, session=told.session) if told.id in fact.evidence)
+    query = "SELECT data FROM row WHERE kind = 'fact' AND session = ?"
+    query += " AND ? IN (SELECT value FROM json_each(data, '$.evidence'))"
+    learned = rows_of(Fact, db.execute(query, (told.session, told.id)))
     kept: list[Row] = [replace(fact, confidential=True) for fact in learned]
-    called: list[Name | Mention] = [*rows.find(Name, session=told.session)]
-    called += rows.find(Mention, session=told.session)
-    kept += [
-        replace(row, confidential=True)
-        for row in called
-        if row.first_at == row.last_at == told.at and is_entity(row.index_keys[1])
-    ]
+    query = "SELECT data FROM row WHERE kind = ? AND session = ? AND a LIKE 'e:%'"
+    query += " AND ? = json_extract(data, '$.first_at') AND ? = json_extract(data, '$.last_at')"
+    kinds: tuple[type[Name | Mention], ...] = (Name, Mention)
+    for kind in kinds:
+        called = rows_of(kind, db.execute(query, (kind.kind, told.session, told.at, told.at)))
+        kept += [replace(row, confidential=True) for row in called]
     session = rows.get(Session, told.session)
     # What is shown to a group was told by nobody in confidence.
     quiet = {"summary": ""} if session and session.is_group else {"confidential": True}

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from graph_memory.errors import ClosedError, ConflictError, JournalError, NotFoundError
-from graph_memory.model import BOT, Change, Entity, Fact, Presence, Session, User
+from graph_memory.model import BOT, Change, Entity, Fact, Name, Presence, Session, User
 from graph_memory.store import Draft, Journal, Rows, copies
 from graph_memory.store.connection import CHECKPOINT
 from graph_memory.store.messages import SENT_AGAIN, Backlog
@@ -330,3 +330,19 @@ async def test_a_message_that_is_sent_again_is_not_looked_for_among_all(journal:
 def test_a_bot_alone_loads_no_driver_of_a_server():
     code = "import sys, graph_memory.service; sys.exit('psycopg' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False, timeout=60).returncode == 0
+
+
+async def test_a_request_for_confidence_reads_only_what_it_is_about(journal: Journal):
+    """A chat may know of a hundred thousand things, and everybody waits meanwhile."""
+    await say(journal, "我下周要辞职")
+    told = fact(HERE, ZHANG, entity("辞职"), "张三下周要辞职", evidence=(1,))
+    others = [replace(told, id=f"f:{n}", evidence=(9,)) for n in range(3)]
+    names = [name(HERE, entity("辞职"), "辞职"), name(HERE, entity("山"), "山", T0 + 1)]
+    await journal.commit(put(told, *others, *names))
+    spoilt = "UPDATE row SET data = json_remove(data, '$.speaker') WHERE id LIKE 'f:_'"
+    await journal.alter(lambda db, _tell: db.execute(spoilt))
+    await say(journal, "刚才说的别告诉别人", at=T0 + 20)
+    (kept,) = await journal.read(lambda rows: rows.some(Fact, [told.id]))
+    assert kept.confidential
+    called = await journal.read(lambda rows: rows.find(Name, session=HERE.id))
+    assert {each.text for each in called if each.confidential} == {"辞职"}
