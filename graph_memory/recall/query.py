@@ -20,7 +20,7 @@ MAX_QUERY = 2_000
 MAX_PARTS = 4
 
 _TOPIC = re.compile(
-    r"(?:(?<=[。！？!?；;\n，,.])|^)\s*"
+    r"(?:(?<=[。！？!?；;\n，,.])|^)\s{0,9}"
     r"(?:另外|此外|还有|顺便(?:再?问(?:一下|下)?)?"
     r"|(?:and )?(?:also|besides|by the way|another thing)\b)"
     r"[，,、：:]?\s*",
@@ -28,7 +28,7 @@ _TOPIC = re.compile(
 )
 """Where a message goes on to something else."""
 _TURN = re.compile(
-    r"(?:(?<=[。！？!?；;\n，,.…])|^)\s*"
+    r"(?:(?<=[。！？!?；;\n，,.…])|^)\s{0,9}"
     r"(?:等等|等一下|停一下|不对|不是|搞错了|说错了|说正事|言归正传|话说回来|不好意思|抱歉|对不起"
     r"|实际上|其实|对了|(?:wait|hold on|never ?mind|scratch that|anyway|actually|sorry)\b)"
     r"|(?:想|要)(?:要|再|跟你|请你)?(?:问|说|知道|了解|打听|请教|搞清楚|弄清楚)[^，。：:,]{0,6}[是，：:,]+"

@@ -1,3 +1,4 @@
+import time
 import tracemalloc
 
 import pytest
@@ -147,3 +148,10 @@ def test_what_says_something(text: str) -> None:
 @tabled
 def test_what_is_a_task(text: str, expected: bool) -> None:
     assert is_task(text) is expected
+
+
+def test_a_page_of_blank_lines_takes_no_time() -> None:
+    text = "你好" + "\n" * 1_990 + "在吗"
+    began = time.process_time()
+    split(text)
+    assert time.process_time() - began < 0.1
