@@ -8,7 +8,7 @@ last says near where the one before it is to be found.
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import chain
@@ -98,14 +98,19 @@ class _Lines:
         if place is None:
             return False
         self._taken.add(place)
+        alike = self._places[self._lines[place].text]
+        del alike[bisect_left(alike, place)]
         self._last = place
         return True
 
     def _same(self, told: Said) -> Iterator[int]:
         """Places of the same words: those before the last one first, the nearest first."""
         places = self._places.get(told.text, [])
-        before = bisect_left(places, self._last)
-        order = chain(range(before - 1, -1, -1), range(before, len(places)))
+        # Of what is said every day most is not near in time.
+        first = bisect_left(places, told.at - told.slack, key=lambda p: self._lines[p].at)
+        last = bisect_right(places, told.at + told.slack, key=lambda p: self._lines[p].at)
+        before = bisect_left(places, self._last, first, last)
+        order = chain(range(before - 1, first - 1, -1), range(before, last))
         return (places[n] for n in order if self._fits(places[n], told))
 
     def _fits(self, place: int, told: Said) -> bool:

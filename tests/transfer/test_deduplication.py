@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph_memory.model import BOT
-from graph_memory.transfer.deduplication import Said, recognised
+from graph_memory.transfer.deduplication import Said, _Lines, recognised
 from tests.cases import tabled
 
 ME, YOU, NOBODY = "qq:1", "qq:2", "qq:?"
@@ -56,3 +56,15 @@ def test_what_the_memory_heard_never_comes_as_nobodys(held: list[tuple[str, str]
         for at, (sender, text) in enumerate(held)
     ]
     assert len(recognised(lines, lambda: reversed(new), "own:")) == len(lines)
+
+
+def test_what_is_said_every_day_is_not_compared_with_every_day(monkeypatch) -> None:
+    compared: list[int] = []
+    fits = _Lines._fits
+    monkeypatch.setattr(
+        _Lines, "_fits", lambda self, place, line: compared.append(place) or fits(self, place, line)
+    )
+    held = [Said("", ME, "签到", DAY * n) for n in range(300)]
+    new = [told(ME, "签到", DAY * n / 2, 120.0) for n in range(600, -600, -1)]
+    assert len(recognised(held, lambda: new, "own:")) == 300
+    assert len(compared) < 100 * len(new)
