@@ -42,6 +42,7 @@ PRESENCE = ("participated_in", "mentioned_in")
 """Relations that the graph shows beside facts."""
 _RELATION = re.compile(r"([a-z][a-z_]{0,23})\s*[|｜]\s*([^|｜]+?)\s*[|｜]\s*([^|｜]+)")
 """A predicate of the owner's, with its Chinese and its English name."""
+_SIGNS = str.maketrans("：＊", ":*")
 HOST = "127.0.0.1"
 """Where the memory page listens by default."""
 
@@ -225,6 +226,11 @@ def _lists(entry: str, session: Session, user: str) -> bool:
     return is_there and any(fnmatchcase(each, id or "*") for each in ids)
 
 
+def _chats(entries: Iterable[str]) -> tuple[str, ...]:
+    """Who is listed, with the signs in between as they are read, in whatever width."""
+    return tuple(dict.fromkeys(entry.translate(_SIGNS) for entry in entries))
+
+
 def _relations(entries: Iterable[str]) -> tuple[str, ...]:
     """Predicates with their names, each once; what is wrong is left out and named."""
     known: dict[str, str] = {}
@@ -326,6 +332,8 @@ _CHECKS: Mapping[str, Callable[[str], str]] = {
     "mcp_asker": _asker,
 }
 _LISTS: Mapping[str, Callable[[Iterable[str]], tuple[str, ...]]] = {
+    "remember_only": _chats,
+    "never_remember": _chats,
     "extra_relations": _relations,
     "memory_spaces": _spaces,
 }

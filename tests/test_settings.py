@@ -75,8 +75,10 @@ def test_an_account_may_have_colons_in_it():
 
 
 def test_entries_of_a_list_are_taken_once_and_numbers_as_text():
-    settings, problems = read({"never_remember": ["100", 100, "", None, " 7 "]})
-    assert (settings.never_remember, problems) == (("100", "7"), [])
+    settings, problems = read(
+        {"never_remember": ["100", 100, "", None, " 7 ", "＊：GroupMessage：＊"]}
+    )
+    assert (settings.never_remember, problems) == (("100", "7", "*:GroupMessage:*"), [])
 
 
 def test_relations_of_the_owner_are_checked_one_by_one():
