@@ -1,10 +1,12 @@
 """Viewing as somebody else, and why a reply knew what it knew."""
 
 import re
+from typing import Any
 
 import httpx
 import pytest
 
+from graph_memory.errors import GraphError
 from graph_memory.service import MemoryService
 from webui.pages.inspection import SIGNALS
 
@@ -89,3 +91,16 @@ async def test_a_reply_is_explained(own: MemoryService, mine: httpx.AsyncClient)
     assert home.block.split("\n")[0] in page.text
     assert page.all("a", href=f"/memories/{fact_id(PRIVATE, '张三住在上海，今年春天刚搬过去')}")
     assert len(page.all("rect", **{"class": "ink-fill"})) > len(home.candidates)
+
+
+async def test_what_went_wrong_is_said_in_the_readers_language(own, mine, monkeypatch):
+    async def broken(*_: Any, **__: Any) -> None:
+        raise GraphError("kaputt")
+
+    monkeypatch.setattr(own.recall, "_recall", broken)
+    monkeypatch.setattr(type(own.backups), "problem", "no backup was made: kaputt")
+    await own.recall.remind(own.view_as.asker(ZHANG, "", "tech_assistant"), "我住在哪里？")
+    pages = [await see(mine, path) for path in ("/why", f"/viewas?user={ZHANG}&q=猫", "/data")]
+    assert [text in page.text for page in pages for text in ("详情见日志", "kaputt")] == [
+        True, False,
+    ] * 3  # fmt: skip
