@@ -143,7 +143,7 @@ class FactListing(Spanned):
         "hearsay", "confidential", "weak", "disputed",
     ] = ""  # fmt: skip
     strength: Literal["", "clear", "dim", "faint"] = ""
-    sort: Literal["recent", "said", "importance", "strength"] = "recent"
+    sort: Literal["recent", "said", "importance", "strength", "faint"] = "recent"
 
     def filter(self, zone: tzinfo, limit: int = PAGE_SIZE) -> queries.FactFilter:
         """The same as the library wants it."""

@@ -147,6 +147,7 @@ ORDERS: dict[str, str] = {
     "said": "f.said_at",
     "importance": "f.importance",
     "strength": f"CASE WHEN f.pinned THEN 1e18 ELSE -{_AGE} END",
+    "faint": f"CASE WHEN f.pinned THEN -1e18 ELSE {_AGE} END",
 }
 """By what facts are ordered, greatest first."""
 _LIVE = "f.status = 'active' AND f.id NOT IN (SELECT old FROM replacement)"
