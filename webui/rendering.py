@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from ipaddress import ip_address
 from itertools import islice
@@ -77,7 +78,7 @@ def templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.globals.update(memory_url=memory_url, node_url=node_url, sound=_sound)
+    found.globals.update(memory_url=memory_url, node_url=node_url, sound=_sound, apart=_apart)
     return found
 
 
@@ -210,6 +211,13 @@ def node_url(node: str) -> str:
 def _sound(label: str) -> str:
     """How what a list offers is read, to be searched by pinyin."""
     return pinyin.sound(text.normalise(label))
+
+
+def _apart(some: Iterable[Any]) -> dict[str, str]:
+    """What to call each of a list, by its id: accounts and chats of one name by both."""
+    pairs = [(each.node, each.name) if hasattr(each, "node") else each for each in some]
+    often = Counter(name for id, name in pairs if not model.is_entity(id))
+    return {id: f"{name} · {id}" if often[name] > 1 else name for id, name in pairs}
 
 
 def _is_overheard(request: Request) -> bool:

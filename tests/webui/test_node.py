@@ -1,5 +1,6 @@
 """A person's or a thing's own page: names, times, what is one with it."""
 
+from dataclasses import replace
 from urllib.parse import urlencode
 
 import httpx
@@ -7,7 +8,7 @@ import pytest
 
 from graph_memory.model import Participation, User
 
-from ..makers import T0, group, name, put, user
+from ..makers import T0, fact, group, name, private, put, user
 from ..waiting import until
 from .browsing import press, see
 from .story import HONG, LI, ZHANG
@@ -47,6 +48,19 @@ async def test_a_name_is_listed_once_however_many_chats_know_it(owner, service):
     assert len(borne) > 1
     assert f"另有 {len(borne) - 1} 个聊天" in names
     assert names.count("2023年11月9日") <= 1
+
+
+async def test_accounts_and_chats_of_one_name_are_told_apart_where_one_is_chosen(own, mine):
+    twin, chat = user("twin"), private("twin")
+    club = replace(group("7"), title="周末爬山小队")
+    facts = [fact(each, twin, LI, f"张三认识李四 {each.id}") for each in (chat, club)]
+    named = replace(name(chat, twin, "张三"), last_at=4e9)
+    there = Participation("p:1", chat.id, twin, T0, T0, 1)
+    await put(own.journal, User(twin), chat, club, named, there, *facts)
+    pages = [await see(mine, path) for path in ("/memories", "/viewas", "/data")]
+    both = [f"张三 · {id}" in page.text for page in pages for id in (ZHANG, twin)]
+    assert all(both), both
+    assert all(f"周末爬山小队 · {club.circle}" in page.text for page in pages[:2])
 
 
 async def test_who_does_not_wait_reads_later_that_somebody_was_forgotten(own, mine, monkeypatch):

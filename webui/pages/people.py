@@ -29,16 +29,12 @@ async def people(
     if text := q.strip():
         found = await memory.library.search(text, limit=60)
         return visit.render("people.html", q=text, found=found)
-    works = memory.journal.works.snapshot("forget")
     return visit.render(
-        "people.html",
-        q="",
-        found=None,
+        "people.html", q="", found=None, works=memory.journal.works.snapshot("forget"),
         people=await memory.library.people(),
         things=(await memory.library.overview()).things,
         personas=await memory.library.personas(),
-        works=works,
-    )
+    )  # fmt: skip
 
 
 @routes.get("/persona")
@@ -64,15 +60,12 @@ async def node(id: Id, memory: Memory, visit: Visit) -> Response:
     """Everything about one person or thing."""
     portrait = await memory.library.node(id)
     timeline = presentation.Timeline.of(portrait.threads, memory.now(), memory.zone)
-    is_paused = memory.learning.pauses.holds("user", portrait.node)
     return visit.render(
-        "node.html",
-        portrait=portrait,
+        "node.html", portrait=portrait, timeline=timeline,
         sketch=presentation.Sketch.of(portrait, timeline),
-        timeline=timeline,
         borne=Counter(name.norm for name, _ in portrait.names),
-        is_paused=is_paused,
-    )
+        is_paused=memory.learning.pauses.holds("user", portrait.node),
+    )  # fmt: skip
 
 
 @routes.post("/node/pause")
@@ -135,14 +128,11 @@ async def choose(
     ]
     is_linking = other is not None and not model.is_entity(id)
     return visit.render(
-        "node_merge.html",
-        portrait=portrait,
-        other=other,
+        "node_merge.html", portrait=portrait, other=other, q=q.strip(),
         cards=await memory.library.cards([portrait.node, other.node] if other else []),
         rivals=await memory.library.rivals(id, into) if is_linking else [],
         found=await memory.library.cards(found),
-        q=q.strip(),
-    )
+    )  # fmt: skip
 
 
 @routes.post("/node/merge")

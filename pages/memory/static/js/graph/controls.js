@@ -64,7 +64,10 @@ export class Controls {
   #offer(name, options) {
     const select = this.form.elements[name];
     const [any] = select.options;
-    select.replaceChildren(any, ...options.map(([value, text]) => new Option(text, value)));
+    const often = new Map();
+    for (const [, text] of options) often.set(text, (often.get(text) ?? 0) + 1);
+    // Those of one name are told apart by what they are.
+    select.replaceChildren(any, ...options.map(([value, text]) => new Option(often.get(text) > 1 ? `${text} · ${value}` : text, value)));
   }
 
   #called(persona) {
