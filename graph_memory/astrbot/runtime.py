@@ -154,10 +154,14 @@ class Runtime:
 
     def reopen(self) -> None:
         """Close the memory and open it again, once who asks for it has been answered."""
-        if self._reopening is None or self._reopening.done():
-            self._reopening = asyncio.create_task(self._reopen(ANSWERING), name="gm-reopen")
+        self._reopen_once(ANSWERING)
 
-    async def _reopen(self, after: float = 0.0) -> None:
+    def _reopen_once(self, after: float) -> asyncio.Task[None]:
+        if self._reopening is None or self._reopening.done():
+            self._reopening = asyncio.create_task(self._reopen(after), name="gm-reopen")
+        return self._reopening
+
+    async def _reopen(self, after: float) -> None:
         await asyncio.sleep(after)
         await self._close()
         await self._try_to_open()
@@ -432,7 +436,7 @@ class Runtime:
             restores = BackupCommands(self._directory(), language, self.host.zone)
             answer, is_prepared = await restores.answer(text)
             if is_prepared:
-                await self._reopen()
+                await asyncio.shield(self._reopen_once(0.0))
         except Exception as error:
             self.report("restore", error)
             return say(language, "failed")

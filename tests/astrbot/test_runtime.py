@@ -185,3 +185,16 @@ async def test_a_memory_that_is_opened_anew_is_what_a_backup_held(directory, mon
         one.reopen()
         await one.stop()  # which waits for that
         assert one.memory is None
+
+
+async def test_a_reload_while_a_backup_is_restored_leaves_no_memory_open(directory, monkeypatch):
+    async def answer(*_: Any) -> tuple[str, bool]:
+        return "restored", True
+
+    monkeypatch.setattr(runtime.BackupCommands, "answer", answer)
+    async with started(directory) as one:
+        restoring = asyncio.create_task(one.restore(admin, "backup yes"))
+        await until(lambda: one.memory is None)
+        await one.stop()
+        await restoring
+        assert one.memory is None
