@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from ..dates import Span
 from ..inference.ports import Vectors
 from ..model import BOT, PREDICATES, Episode, Fact, Layer, Message
 from ..privacy.redaction import disclosed
@@ -331,6 +332,14 @@ class Documents:
         found = np.zeros(len(numbers), np.bool_)
         for code in self._nodes.of(nodes):  # one or a few: faster than np.isin
             found |= who == code
+        return found
+
+    def within(self, times: Sequence[Span], numbers: Numbers) -> NDArray[np.bool_]:
+        """Which of ``numbers`` were said at some times, or are maybe about them."""
+        since, until = self.since[numbers], self.until[numbers]
+        found = ~np.isnan(self.due[numbers])
+        for start, end in times:
+            found |= (since < end) & (until >= start)
         return found
 
     def under(self, text: str, numbers: Numbers) -> NDArray[np.bool_]:

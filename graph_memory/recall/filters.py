@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 import numpy as np
 
@@ -20,7 +21,7 @@ from .render import Item, Renderer
 from .visible import VisibleSet
 
 MOST_LOOKED_AT = 5_000
-"""Documents examined for what was said of a person or at a time."""
+"""Documents examined for what was said of a person or at a time, besides likely ones."""
 FOUND = 3
 """Best facts whose nodes count as found."""
 _MARK = re.compile(r"\((\w+)\)$")
@@ -81,7 +82,7 @@ class PersonalIndex:
             if position is not None and theirs.fits(self._source(position)):
                 fit.append((position, item.score))
         if not fit and (people or spans):
-            fit = [(position, 0.0) for position in self._all(theirs, exclude)]
+            fit = [(position, 0.0) for position in islice(self._all(theirs, exclude), limit)]
         fit = fit[:limit]
         sources = (self._source(position) for position, _ in fit)
         best = [source for source in sources if isinstance(source, Fact)][:FOUND]
@@ -139,9 +140,14 @@ class PersonalIndex:
 
     def _all(self, theirs: _Filter, exclude: Sequence[int]) -> Iterator[int]:
         """Everything that fits: facts, then the rest, each the newest first."""
-        visible = self.visible
-        at = self.index.documents.since[visible.numbers]
-        order = np.lexsort((-at, visible.kind != Kind.FACT, visible.foreign))[:MOST_LOOKED_AT]
+        visible, documents = self.visible, self.index.documents
+        at = documents.since[visible.numbers]
+        order = np.lexsort((-at, visible.kind != Kind.FACT, visible.foreign))
+        if theirs.spans:
+            order = order[documents.within(theirs.spans, visible.numbers)[order]]
+        is_likely = documents.of(theirs.people, visible.numbers)[order]
+        is_likely[:MOST_LOOKED_AT] = True
+        order = order[is_likely]
         stated: set[int] = set()
         for position in (int(each) for each in order):
             source = self._source(position)

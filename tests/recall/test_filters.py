@@ -1,0 +1,43 @@
+"""Looking up people and times among more memories than can be looked at one by one."""
+
+import pytest
+
+from graph_memory.model import Message, Row, asker_of
+from graph_memory.privacy.scope import Attendance, Policy, view
+from graph_memory.recall import Index, PersonalIndex, Renderer, filters
+from graph_memory.recall.render import ZH
+from graph_memory.retention import DAY
+from tests.makers import CHINA, T0, entity, fact, group, name, user
+
+ROOM = group("9")
+LI, WANG = user("li"), user("wang")
+
+
+@pytest.fixture
+def mine(monkeypatch: pytest.MonkeyPatch) -> PersonalIndex:
+    """What 小李 sees of a group in which 小王 said little, long ago."""
+    monkeypatch.setattr(filters, "MOST_LOOKED_AT", 5)
+    index, asker = Index(), asker_of(ROOM, LI)
+    rows: list[Row] = [ROOM, name(ROOM, WANG, "小王")]
+    rows += [
+        fact(ROOM, LI, entity(f"书{n}"), f"小李读了书{n}", at=T0 + n * DAY, recorded_at=T0)
+        for n in range(100, 110)
+    ]
+    for row in rows:
+        index.put(row)
+    index.put_message(Message(1, ROOM.id, WANG, "小王", "我养了一只柯基", T0))
+    for n in range(2, 12):
+        index.put_message(Message(n, ROOM.id, LI, "小李", f"第{n}次说起读书", T0 + n * DAY))
+    seen = view(ROOM, asker, Policy(), Attendance())
+    assert seen
+    visible = index.visible({ROOM.id: seen})
+    return PersonalIndex(Renderer(index, visible, asker, ZH, CHINA, T0 + 200 * DAY))
+
+
+def test_an_old_time_is_looked_up_however_much_came_later(mine: PersonalIndex) -> None:
+    found = mine.excerpt((), "", spans=[(T0 - 60, T0 + 60)])
+    assert [item.id for item in found.items] == ["1"]
+
+
+def test_who_spoke_long_ago_is_found_however_much_came_later(mine: PersonalIndex) -> None:
+    assert [item.id for item in mine.excerpt((), "", "小王").items] == ["1"]
