@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import tzinfo
-from typing import Any, Literal
+from typing import Literal
 
 from ..dates import day_over
 from ..errors import NotFoundError, UnclearError
@@ -43,8 +43,6 @@ from ..visible_rows import VisibleRows
 
 MAX_STATEMENT = 300
 """Characters of a statement."""
-_ANEW: dict[str, Any] = {"status": Status.ACTIVE.value, "archived_at": None, "corrects": False}
-"""What nobody says of a row that replaces another one."""
 MAX_TOPIC = 32
 """Characters of the name of a topic that is no thing of its own."""
 
@@ -65,7 +63,7 @@ def correcting(
     rows, here, at = visible.rows, told.session, told.at
     own, name = turn.asker.accounts, clean_name(turn.name)
     old = visible.own(id, as_object=True)
-    if old.speaker == old.subject not in own:  # nobody else's word replaces it
+    if not _may_correct(old, own):
         raise NotFoundError(f"there is no fact {id} that you could correct")
     said = worded(words, MAX_STATEMENT)
     if old.subject in own and name and normalise(name) not in normalise(said):
@@ -94,7 +92,9 @@ def correcting(
         awaits=(),
         due=old.due and (day_over(words, at, zone) or old.due),
         hearsay=old.hearsay and old.subject not in own,
-        **_ANEW,
+        status=Status.ACTIVE.value,
+        archived_at=None,
+        corrects=False,
         supersedes=tuple(fact.id for fact in same),
         evidence=(told.id,),
     )
@@ -171,6 +171,11 @@ def _shared(row: Row, facts: Iterable[Fact]) -> int:
 def worded(words: str, limit: int) -> str:
     """Words of somebody as a row or an answer says them, masked before they are cut."""
     return one_line(redacted(words), limit)
+
+
+def _may_correct(fact: Fact, own: frozenset[str]) -> bool:
+    """What people say about themselves is replaced by nobody else's word."""
+    return fact.subject in own or fact.speaker != fact.subject
 
 
 def _same(visible: VisibleRows, fact: Fact) -> list[Fact]:
@@ -281,7 +286,7 @@ def forgetting(
 ) -> Draft:
     """A draft that forgets facts, and that of messages what they rest on."""
     draft.drop += [(Fact.kind, fact.id) for fact in facts]
-    draft.drop += _unused_names(rows, facts)
+    _let_names_go(rows, facts, draft)
     told: dict[str, dict[int, None]] = {}  # so that each Session is looked through once
     for fact in facts:
         told.setdefault(fact.session, {}).update(dict.fromkeys(fact.evidence))
@@ -304,22 +309,23 @@ def _with_earlier(rows: Rows, facts: list[Fact], asker: VisibleRows | None) -> l
     return list(found.values())
 
 
-def _unused_names(rows: Rows, gone: Sequence[Fact]) -> list[tuple[str, str]]:
-    """Names and mentions of things of which nothing else is known there."""
+def _let_names_go(rows: Rows, gone: Sequence[Fact], draft: Draft) -> None:
+    """Drop names and mentions of things of which nothing else is known there.
+
+    What is only known in confidence keeps them so.
+    """
     ids = {fact.id for fact in gone}
     places = {(fact.session, node) for fact in gone for node in (fact.subject, fact.object)}
-    unused = [
-        (session, node)
-        for session, node in sorted(places)
-        if is_entity(node)
-        and all(fact.id in ids or fact.session != session for fact in rows.about(node))
-    ]
-    return [
-        (row.kind, row.id)
-        for session, node in unused
-        for cls in (Name, Mention)
-        for row in rows.find(cls, session=session, a=node)
-    ]
+    for session, node in sorted(place for place in places if is_entity(place[1])):
+        left = [f for f in rows.about(node) if f.session == session and f.id not in ids]
+        if not all(fact.confidential for fact in left):
+            continue
+        called: list[Name | Mention] = [*rows.find(Name, session=session, a=node)]
+        called += rows.find(Mention, session=session, a=node)
+        if left:
+            draft.put += [replace(row, confidential=True) for row in called]
+        else:
+            draft.drop += [(row.kind, row.id) for row in called]
 
 
 def _standing(rows: Rows, facts: Iterable[Fact]) -> list[Fact]:
@@ -449,8 +455,10 @@ def amending(
         id=stable_id("f", old.session, old.id, "amended", *stated),
         recorded_at=now,
         last_used=now,
+        status=Status.ACTIVE.value,
+        archived_at=None,
         supersedes=(old.id,),
-        **_ANEW,
+        corrects=False,
     )
     past = replace(old, pinned=False)
     if is_moved:

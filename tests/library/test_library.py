@@ -7,7 +7,7 @@ import pytest
 
 from graph_memory.errors import NotFoundError, StaleError, UnclearError
 from graph_memory.library import OWNER, Amendment, Conversations, Effect, Library, Meant
-from graph_memory.model import Entity, Episode, Fact, Forgotten, Row, asker_of
+from graph_memory.model import Entity, Episode, Fact, Forgotten, Name, Row, asker_of
 from graph_memory.privacy.redaction import MASK
 from graph_memory.retention import DAY
 from graph_memory.store import Journal
@@ -87,6 +87,19 @@ async def test_nobody_forgets_what_is_not_theirs_or_what_they_cannot_see(journal
         await library.forget("f:nonsense", None, OWNER)
     await library.forget(secret.id, asker_of(private("li"), LI), LI)
     await library.forget(about_zhang.id, None, OWNER)
+
+
+async def test_forgetting_leaves_a_name_as_open_as_what_else_is_known(journal, library):
+    rice, named = entity("年糕"), name(ROOM, entity("年糕"), "年糕")
+    openly = fact(ROOM, ZHANG, rice, "张三的猫叫年糕", speaker=ZHANG)
+    secret = fact(ROOM, LI, rice, "李四偷偷喂年糕", speaker=LI, confidential=True)
+    await put(journal, ROOM, named, openly, secret)
+    await library.forget(openly.id, asker_of(ROOM, ZHANG), ZHANG)
+    assert await journal.read(lambda rows: rows.get(Name, named.id)) == replace(
+        named, confidential=True
+    )
+    await library.undo(await last_change(journal), ZHANG)
+    assert await journal.read(lambda rows: rows.get(Name, named.id)) == named
 
 
 async def test_archive_and_restore(journal: Journal, library: Library):
