@@ -181,16 +181,17 @@ def timestamp(value: object, zone: tzinfo) -> float | None:
 
     ``value``: seconds, milliseconds (if that large), or ISO 8601, by default in ``zone``.
     """
-    if isinstance(value, int | float) and not isinstance(value, bool):
+    if isinstance(value, str):
+        try:
+            found = datetime.fromisoformat(value.strip())
+            seconds = (found if found.tzinfo else found.replace(tzinfo=zone)).timestamp()
+        except (ValueError, OverflowError, OSError):
+            return None
+    elif isinstance(value, int | float) and not isinstance(value, bool):
         seconds = float(value) / 1000 if abs(value) > 1e11 else float(value)
-        return seconds if 0 < seconds < 1e11 else None
-    if not isinstance(value, str):
+    else:
         return None
-    try:
-        found = datetime.fromisoformat(value.strip())
-        return (found if found.tzinfo else found.replace(tzinfo=zone)).timestamp()
-    except (ValueError, OverflowError, OSError):
-        return None
+    return seconds if 0 < seconds < 1e11 else None
 
 
 def spans(text: str, now: float, zone: tzinfo) -> list[Span]:

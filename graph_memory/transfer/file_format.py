@@ -261,16 +261,19 @@ _STORABLE = AfterValidator(_storable)
 Text = Annotated[str, Field(max_length=MAX_TEXT), _STORABLE]
 Key = Annotated[str, Field(max_length=MAX_KEY), _STORABLE]
 _Whole = Annotated[int, Field(ge=0, le=1 << 53)]
-_Number = Annotated[int, Field(ge=-1e11, le=1e11)] | Annotated[float, Field(ge=-1e11, le=1e11)]
-_MANY = Field(max_length=5_000)
+_YEARS = Field(ge=-6.2e10, le=2.534e11)  # 5 to 9999, of which there are dates in every zone
+_Number = Annotated[int, _YEARS] | Annotated[float, _YEARS]
+_FAR = Field(ge=-1e12, le=1e12)
+_Told = Annotated[int, _FAR] | Annotated[float, _FAR]
+"""A time that somebody spoke of, or a model."""
 _TYPES: dict[Any, Any] = {
     str: Text,
     int: _Whole,
     float: _Number,
     bool: bool,
-    float | None: _Number | None,
-    tuple[str, ...]: Annotated[list[Key], _MANY],
-    tuple[int, ...]: Annotated[list[_Whole], _MANY],
+    float | None: _Told | None,
+    tuple[str, ...]: list[Key],
+    tuple[int, ...]: list[_Whole],
 }
 _KEYS = ("id", "session", "sender", "ref", "subject", "object", "node", "entity", "user", "umo")
 """Fields that are ids."""
@@ -282,8 +285,9 @@ _GIVEN: dict[type, dict[str, Any]] = {
         "id": _NUMBER_OF,
         "text": Annotated[str, Field(min_length=1, max_length=MAX_MESSAGE), _STORABLE],
         "batch": _Whole | None,
-        "to": Annotated[list[_TO], _MANY],
+        "to": list[_TO],
     },
+    Fact: {"half_life": Annotated[float, Field(gt=0, le=1e6)]},
 }
 """Fields that are to be like something else than their annotation says."""
 _LATER: dict[type, str] = {Message: "confided", Fact: "keywords"}

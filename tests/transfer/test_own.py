@@ -42,6 +42,7 @@ from graph_memory.store import Journal
 from graph_memory.store.pauses import Pauses
 from graph_memory.transfer import TransferService
 from graph_memory.transfer.deduplication import referred
+from graph_memory.transfer.file_format import pack, unpack
 from tests.makers import (
     T0,
     context,
@@ -107,7 +108,7 @@ async def filled(journal: Journal) -> None:
     await write(
         journal, User(user("1")), User(user("2")), Entity(PEANUT), Entity(entity("落花生")),
         name(GROUP, PEANUT, "花生"), taken,
-        replace(taken, id="f:older", statement="小红爱吃花生", pinned=True),
+        replace(taken, id="f:older", statement="小红爱吃花生", pinned=True, due=2.18e11),
         fact(HER, user("1"), PEANUT, "小红不想让小明知道", evidence=(4,), supersedes=("f:older",)),
         Episode(episode_id(GROUP.id, 1), GROUP.id, T0, T0 + 40, 1, 3, 3, "花生", (user("1"),)),
         Episode(
@@ -150,6 +151,12 @@ async def test_everything_of_every_kind_comes_back_as_the_same_bytes(one, two, t
     assert await exported(two) == before
     assert (plan.messages, plan.new, run.count, run.keeps) == (5, 5, 5, True)
     assert await everything(two) == await everything(one)
+
+
+def test_a_year_of_a_group_with_many_people_is_read_again() -> None:
+    people = tuple(user(str(number)) for number in range(6_000))
+    year = Episode("ep:y", GROUP.id, T0, T0, 1, 2, 2, "一年", people, "year")
+    assert unpack(pack(year), 1) == year
 
 
 @given(histories())
