@@ -338,7 +338,23 @@ def _enter(
             draft.drop.append((kind, id))
         elif left != data:
             draft.put.append(decode(kind, gone.retold(db, kind, data, left)))
+    draft.put += _heirs(Rows(db), draft)
     return draft
+
+
+def _heirs(rows: Rows, draft: Draft) -> list[Fact]:
+    """Facts that replace some that go, now instead of what these replaced as well.
+
+    Otherwise that would be true again, beside what it is by now.
+    """
+    gone = {id for kind, id in draft.drop if kind == Fact.kind}
+    found = {row.id: row for row in draft.put if isinstance(row, Fact)}
+    for fact in rows.some(Fact, gone):
+        for heir in rows.history(fact.subject) if fact.supersedes else ():
+            if fact.id in heir.supersedes and heir.id not in gone:
+                now = found.get(heir.id, heir)
+                found[heir.id] = replace(now, supersedes=(*now.supersedes, *fact.supersedes))
+    return [*found.values()]
 
 
 def undo(db: sqlite3.Connection, number: int, actor: str, at: float, tell: Tell) -> Change | None:

@@ -377,8 +377,7 @@ class _Resolution:
 
     def _whose(self, fact: Fact, evidence: list[Message]) -> str:
         """Whose word the statement of a known fact is in some messages."""
-        subject = self._visible.canonical(fact.subject)
-        return self._nodes.speaker(fact.statement, subject, evidence)
+        return self._nodes.speaker(fact.statement, self._visible.canonical(fact.subject), evidence)
 
     # ---------------------------------------------------------------- writing
 
