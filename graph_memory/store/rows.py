@@ -490,8 +490,8 @@ def undoable(db: sqlite3.Connection, number: int) -> Change:
     change = read_change(db, number)
     if change is None:
         raise NotFoundError(f"there is no change {number}")
-    if change.reason == RETRACTED:
-        raise NotFoundError(f"change {number} is what somebody took back themselves")
+    if change.actor == "chat":
+        raise NotFoundError(f"change {number} is what was said, or taken back, in a chat")
     if change.is_trimmed:
         text = f"change {number} is too old: what was there before is not known any more"
         raise NotFoundError(text).told("undo_old")

@@ -241,11 +241,14 @@ async def test_undo_refuses_when_a_later_change_touched_the_row_and_names_it(jou
     assert refused.value.later == gone.id
 
 
-async def test_undo_does_not_take_a_chat_from_under_its_messages(journal: Journal):
+async def test_undo_takes_neither_a_chat_nor_its_people_from_under_its_messages(journal: Journal):
     assert await journal.append(message(HERE, ZHANG, "我养了一只猫"), HERE)
     begun = (await journal.change(1)).ops
     assert [op.kind for op in begun] == ["session"]
-    assert await undo(journal, 1, "owner") is None
+    await journal.commit(lambda _: Draft("chat", "episode", [User(ZHANG)]))
+    for number in (1, 2):
+        with pytest.raises(NotFoundError, match="said"):
+            await undo(journal, number, "owner")
     assert await journal.read(lambda rows: rows.get(Session, HERE.id)) == HERE
 
 
