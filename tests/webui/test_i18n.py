@@ -9,6 +9,7 @@ import pytest
 from graph_memory.graph import GraphState
 from graph_memory.locales import TEXTS
 from graph_memory.model import PREDICATES, EntityType
+from graph_memory.store.rows import ASKED, EXPIRED, RETRACTED
 from tests.cases import rows
 from webui.i18n import Translator
 
@@ -51,6 +52,15 @@ def test_everything_the_model_names_has_a_word() -> None:
     assert {f"type.{name}" for name in OUTLINES} <= keys
     assert {f"graph_state.{state.value}" for state in GraphState} <= keys
     assert {*EntityType, "user", "session"} == OUTLINES
+
+
+def test_every_change_has_words_for_who_and_why() -> None:
+    source = "".join(path.read_text("utf-8") for path in (ROOT / "graph_memory").rglob("*.py"))
+    whys = {*re.findall(r'\bDraft\([^,]+, "([^"]+)"', source), ASKED, EXPIRED, RETRACTED}
+    whos = {*re.findall(r'\b(?:ACTOR|OWNER) = "(\w+)"', source), "chat"}
+    assert len(whys) > 20
+    keys = {f"reason.{why}" for why in whys - {"intake"}} | {f"actor.{who}" for who in whos}
+    assert keys <= set(TEXTS["zh"])
 
 
 def test_dates_are_shown_in_the_zone_of_the_chat() -> None:
