@@ -264,6 +264,7 @@ class TransferCommands(Answers):
                 if not isinstance(wish, tuple):
                     return self._say("move_first")
                 change = await rename_chat(self.memory.journal, *wish, self.memory.now())
+                await self.memory.learning.pauses.load()
                 return self._say("move_done" if change else "move_none")
             if len(words) != 2:
                 return self._say("move_how")

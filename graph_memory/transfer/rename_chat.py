@@ -12,6 +12,7 @@ from dataclasses import replace
 from ..errors import FormatError
 from ..model import GROUP, Change, Link, Row, Session, user_id
 from ..store import Draft, Journal, contents
+from ..store.pauses import pauses, put_pause
 from ..store.rows import Tell, write
 from .import_runs import OWNER
 from .sources import split_circle
@@ -95,4 +96,7 @@ def _rename(db: sqlite3.Connection, old: str, new: str, at: float, tell: Tell) -
         rows.append(replace(session, circle=circle, owner=owner, umo=""))
         if owner and owner != session.owner:
             rows.append(Link.of(session.owner, owner))
+    for kind, id, since in pauses(db):  # whoever asked for one asked where they were
+        if f"{id}:".startswith(f"{old}:"):
+            put_pause(db, kind, new + id.removeprefix(old), since)
     return write(db, Draft(OWNER, _REASON, rows), at, tell)

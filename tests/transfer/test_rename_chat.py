@@ -9,6 +9,7 @@ from graph_memory.errors import FormatError
 from graph_memory.model import Link, Presence, PresenceReset, Session, asker_of
 from graph_memory.privacy.scope import Attendance, Policy, view
 from graph_memory.store import Journal
+from graph_memory.store.pauses import Pauses
 from graph_memory.transfer import preview_renaming, rename_chat
 from tests.makers import QQ, T0, group, message, private, scan, undo, user
 
@@ -38,6 +39,19 @@ async def test_a_group_that_moved(journal: Journal, two: Journal, tmp_path: Path
     await undo(journal, change.id, "owner")
     (session,) = await scan(journal, Session)
     assert session.circle == OLD.circle
+
+
+async def test_a_pause_goes_along(journal: Journal) -> None:
+    asked = Pauses(journal, lambda: T0)
+    await asked.pause("circle", OLD.circle)
+    await asked.pause("user", user("1"))
+    await hear(journal, OLD, LEAVING)
+    await rename_chat(journal, OLD.circle, NEW.circle, T0)
+    await rename_chat(journal, user("1"), user("11"), T0)
+    await asked.load()
+    assert asked.covers(NEW, user("2"))
+    assert asked.covers(private("11"), user("11"))
+    assert not asked.covers(private("2"), user("2"))
 
 
 async def presences(journal: Journal) -> list[Presence]:
