@@ -6,6 +6,7 @@ up days, as months do.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import math
@@ -104,7 +105,8 @@ class SummaryWriter(Part):
             await self._pause()
             past = await self._journal.look(partial(history, session=session.id))
             for level in Level:  # the greater ones sum up what the smaller ones wrote
-                for some in batched(past.due(level, self._zone, self._now()), PER_CHANGE):
+                due = await asyncio.to_thread(past.due, level, self._zone, self._now())
+                for some in batched(due, PER_CHANGE):
                     records = await self._some(session, level, some)
                     past.records.update((record.id, record) for record in records)
                     written += len(records)
