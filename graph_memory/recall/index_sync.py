@@ -299,9 +299,10 @@ class IndexSync:
         try:
             found = await embedder.passages([item.searched for item in items])
         except EmbeddingError as error:
-            is_refused = self._works and len(items) == 1 and error.kind is Failure.REFUSED
-            self._most, self._works = max(1, len(items) // 2), False
-            await self.run(self.index.put_off, items, is_refused=is_refused)
+            if error.kind in (Failure.REFUSED, Failure.OTHER):  # else it is not for the texts
+                is_refused = self._works and len(items) == 1
+                self._most, self._works = max(1, len(items) // 2), False
+                await self.run(self.index.put_off, items, is_refused=is_refused)
             raise
         self._works = True
         return found

@@ -213,3 +213,21 @@ async def test_a_text_that_is_refused_holds_up_no_other(memory, monkeypatch):
     await memory.say(HOME, ZHANG, "第六次说起花生过敏")
     await until(lambda: recaller.vectors == 6 and not recaller._sync._embedding.problem)
     assert recaller.items == 7
+
+
+async def test_while_the_model_is_down_what_is_newest_stays_first(memory, monkeypatch):
+    asked: list[list[str]] = []
+
+    class Down(HashEmbedder):
+        async def passages(self, texts):
+            asked.append(texts)
+            raise EmbeddingError("busy", Failure.RATE_LIMIT)
+
+    monkeypatch.setattr(index_sync, "PATIENCE", 0.01)
+    monkeypatch.setattr(index_sync, "EMBEDDED", 2)
+    for number in range(5):
+        await memory.say(HOME, ZHANG, f"第{number}次说起花生过敏")
+    recaller = await memory.open()
+    recaller.use(Down())
+    await until(lambda: len(asked) > 3)
+    assert all("第4次" in texts[0] for texts in asked)
