@@ -13,7 +13,7 @@ import secrets
 import shutil
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TextIO
@@ -123,8 +123,9 @@ def sweep(directory: Path, before: float) -> None:
             draft.unlink(missing_ok=True)
     for pattern in ("*.tmp", f"{MINE}-*.jsonl"):
         for left in (directory / EXPORTS).glob(pattern):
-            if left.stat().st_mtime < before:
-                left.unlink(missing_ok=True)
+            with suppress(FileNotFoundError):  # sent, and deleted, meanwhile
+                if left.stat().st_mtime < before:
+                    left.unlink()
 
 
 class Incoming:

@@ -170,3 +170,5 @@ def test_what_a_kill_left_half_sent_is_swept_and_nothing_else(tmp_path: Path) ->
     files.sweep(tmp_path, time.time() + 1)
     assert coming.keep().read_bytes() == b"12"
     assert sorted(path.name for path in (tmp_path / "imports").iterdir()) == ["a.json", "b.tmp"]
+    files.target(tmp_path, files.MINE, 0.0).symlink_to("gone")  # as if deleted while it looks
+    files.sweep(tmp_path, time.time() + 1)

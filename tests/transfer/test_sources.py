@@ -410,10 +410,11 @@ async def test_livingmemorys_memories_are_summaries_of_their_chats(journal, tmp_
         (1, "a", "聊了大提琴", here, "", ""),
         (2, "b", "不知道是哪", about(session_id="0f0f"), "", ""),
         (3, "c", "坏了", "{", "", ""),
+        (4, "d", "在别处", about(session_id="0f0f", key_facts=5), "", ""),
     ]
     path = database(tmp_path / "livingmemory.db", "livingmemory", {"documents": documents})
     plan, _ = await brought(journal, path)
-    assert plan.skipped == {"origin": 2}
+    assert plan.skipped == {"origin": 3}
     (episode,) = await scan(journal, Episode)
     assert episode.session == private("1", "lan").id
     assert episode.summary == "聊了大提琴\n每周三上课"

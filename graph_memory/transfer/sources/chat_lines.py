@@ -57,7 +57,7 @@ def _line(data: dict[str, Any], options: Options) -> SourceLine:
     missing = {
         "text": "text" not in data,
         "sender": not sender,
-        "platform": not platform,
+        "platform": not platform or ":" in platform,  # which no id could be read with
         "private": account == BOT,  # whose private chat is this?
     }
     for field in (name for name, is_missing in missing.items() if is_missing):

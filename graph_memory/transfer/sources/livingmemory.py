@@ -65,7 +65,9 @@ def _memory(row: tuple[Any, ...], options: Options) -> Pieces:
     session = place.session(persona) if place else options.session()
     told = clean(str(about.get("canonical_summary") or text or ""))
     facts = about.get("key_facts")
-    more = [clean(fact) for fact in facts if isinstance(fact, str)] if facts else []
+    more = (
+        [clean(fact) for fact in facts if isinstance(fact, str)] if isinstance(facts, list) else []
+    )
     summary = clean("\n".join([told, *(fact for fact in more if fact and fact not in told)]))
     at = timestamp(about.get("create_time"), options.zone)
     if session is None or not summary or at is None or about.get("status") == "deleted":
