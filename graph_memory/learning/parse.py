@@ -267,7 +267,7 @@ def _fact(data: dict[str, Any], predicates: Collection[str]) -> FactClaim | None
     if not subject or not statement:
         return None
     predicate = normalise(line_of(data.get("predicate"), MAX_NAME)).replace(" ", "_")
-    marks = normalise(line_of(data.get("marks"), MAX_NAME))
+    marks = normalise(" ".join(line_of(each, MAX_NAME) for each in _list(data.get("marks"))[:10]))
     asked = " ".join(line_of(each, MAX_KEYWORDS) for each in _list(data.get("keywords"))[:10])
     words = _SPACED.split(asked[:MAX_KEYWORDS])
     return FactClaim(
@@ -279,8 +279,8 @@ def _fact(data: dict[str, Any], predicates: Collection[str]) -> FactClaim | None
         evidence=numbers(data.get("evidence")),
         date=line_of(data.get("date"), 32),
         past=_flag(data.get("past")) or "past" in marks,
-        hearsay="hearsay" in marks,
-        secret="secret" in marks,
+        hearsay=_flag(data.get("hearsay")) or "hearsay" in marks,
+        secret=_flag(data.get("secret")) or "secret" in marks,
         replaces=numbers(",".join(_REPLACES.findall(marks)) or data.get("replaces")),
         keywords=" ".join(word for word in dict.fromkeys(words) if word not in statement),
     )

@@ -81,6 +81,15 @@ def test_known_numbers_may_be_nested_lists_or_text():
     )
 
 
+@pytest.mark.parametrize("more", [
+    {"marks": ["secret", ">3", "hearsay"]}, {"secret": True, "hearsay": "yes", "replaces": [3]},
+])  # fmt: skip
+def test_an_object_has_its_marks_in_a_list_or_by_themselves(more: dict[str, Any]):
+    said = {"subject": "U1", "statement": "张三要辞职", "evidence": 1}
+    (fact,) = parse(Answer("", {"facts": [{**said, **more}]})).facts
+    assert (fact.secret, fact.hearsay, fact.past, fact.replaces) == (True, True, False, (3,))
+
+
 def test_a_truncated_answer_keeps_what_was_complete():
     (fact,) = parse(Answer(TEXT[: TEXT.index('"evidence"')])).facts
     assert fact.statement == "张三养了一只叫豆豆的猫"
