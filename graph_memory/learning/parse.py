@@ -46,6 +46,8 @@ _FACT = (
     "statement",
 )  # fmt: skip
 _SPLIT = re.compile(r"\s*[|｜]\s*")
+_COUNTED = re.compile(r"^\d{1,2}(?:[.)）]\s|、)\s*")
+"""What numbered lines begin with."""
 _REPLACES = re.compile(r">\s*([0-9]{1,6}(?:\s*[,，、]\s*[0-9]{1,6})*)")
 _PAIR = re.compile(
     r"(?<![A-Za-z0-9])(?<!^-)(?<![^0-9]-)([0-9]{1,6})(?![0-9])(?:\s*[:：@]\s*([0-9]{1,6})(?![0-9]))?"
@@ -155,9 +157,9 @@ def parse(
             reason = "the model answered without the JSON it was asked for"
             raise ExtractionError(reason, Failure.NO_JSON)
         data = {"lines": answer.text}
-    known = data.get("known")
+    known, lines = data.get("known"), data.get("lines")
     if "lines" in data:
-        data = {**data, **_items(data["lines"])}
+        data = {**data, **((_is_nested(lines) and _answer_of(lines)) or _items(lines))}
     elif isinstance(known, dict):
         data = {**data, **known}
     read = partial(_fact, predicates={*PREDICATES, *relations})
@@ -176,13 +178,20 @@ def parse(
     )
 
 
+def _is_nested(lines: Any) -> bool:
+    """Whether what was to be lines is an object; one that they quote is none."""
+    first = lines[0] if isinstance(lines, list) and lines else lines
+    return _is_fact(first) or (isinstance(first, str) and bool(re.match(r"\s*\[?\s*\{", first)))
+
+
 def _items(lines: Any) -> dict[str, Any]:
     """The lines of an answer as objects, by the first of their parts."""
     text = "\n".join(line for line in _list(lines) if isinstance(line, str))
+    text = text if "\n" in text else text.replace("\\n", "\n")  # escaped twice
     words = ("summary", "restated", "ended", "used", "entities", "facts")
     found: dict[str, list[Any]] = {word: [] for word in words}
     for line in text.splitlines():
-        parts = _SPLIT.split(line.strip(" \t|｜-*`"), len(_FACT) - 1)
+        parts = _SPLIT.split(_COUNTED.sub("", line.strip(" \t|｜-*`")), len(_FACT) - 1)
         word = normalise(parts[0])
         if len(parts) == 1:
             continue

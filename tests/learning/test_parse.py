@@ -58,6 +58,8 @@ def check(extraction: Extraction) -> None:
     Answer(TEXT.replace("}]", "},]")), Answer("", {"name": "save_memory", "arguments": GOOD}),
     Answer("", {"name": "save_memory", "arguments": TEXT}), Answer(json.dumps([GOOD])),
     Answer(TEXT, {}), Answer("", {"lines": LINES}), Answer("", {"lines": LINES.splitlines()}),
+    Answer("", {"lines": LINES.replace("\n", "\\n")}), Answer("", {"lines": TEXT}),
+    Answer("", {"lines": [f"{n}. {each}" for n, each in enumerate(LINES.splitlines())]}),
     Answer(json.dumps({"lines": LINES})), Answer(f'{{"lines": "{LINES}"}}'), Answer(LINES),
     Answer(f"好的：\n```\n{LINES}```"), Answer(LINES.replace("|", "｜")),
 ])  # fmt: skip
@@ -79,6 +81,13 @@ def test_known_numbers_may_be_nested_lists_or_text():
         (3, 4),
         {5: 0},
     )
+
+
+def test_what_is_quoted_in_a_line_is_no_answer():
+    bare = [{"subject": "U1", "statement": "张三喜欢猫", "evidence": [1]}]
+    assert parse(Answer("", {"lines": bare})).facts[0].statement == "张三喜欢猫"
+    lines = f"U1|likes|猫|1||0.5|||张三说 {json.dumps(bare)}"
+    assert parse(Answer("", {"lines": [lines]})).facts[0].statement.startswith("张三说")
 
 
 @pytest.mark.parametrize("more", [
