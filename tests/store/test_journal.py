@@ -116,9 +116,18 @@ async def test_the_session_is_written_with_its_first_message_only(journal: Journ
     await say(journal, "一", "二")
     assert await last_change(journal) == 1
     assert (await journal.change(1)).ops[0].kind == "session"
-    await journal.commit(put(replace(HERE, title="别处")))  # and anew after somebody else wrote it
+    await journal.commit(put(replace(HERE, umo="别处")))  # and anew after somebody else wrote it
     await say(journal, "三")
     assert (await journal.change(3)).ops[0].row == HERE
+
+
+async def test_a_group_whose_name_is_not_told_keeps_the_one_that_is_known(journal: Journal):
+    room = replace(group("1"), title="")
+    await journal.commit(put(replace(room, title="读书会", umo="")))
+    said = await journal.append(message(room, ZHANG, "早"), room)
+    await journal.retag(said.id, room)
+    (found,) = await journal.read(lambda rows: list(rows.scan(Session)))
+    assert (found.title, found.umo) == ("读书会", room.umo)
 
 
 async def test_presence_opens_with_the_first_message_and_ends_with_leaving(journal: Journal):
