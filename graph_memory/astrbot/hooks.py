@@ -27,6 +27,7 @@ from ..model import BOT, Turn
 from ..recall import RecallOptions
 from ..retention import DAY
 from ..service import MemoryService
+from ..transfer.sources.astrbot_history import is_said
 from .adapter import DEPARTURE, RETRACTIONS, EventState, Host, state_of
 from .handlers import is_command, is_off
 from .speech import speech
@@ -110,11 +111,14 @@ async def remind(host: Host, memory: MemoryService, event: Any, request: Any) ->
 
 
 async def reply(host: Host, memory: MemoryService, event: Any, response: Any) -> None:
-    """Keep the bot's answer as context; a run of AstrBot's own (cron) asked nothing."""
+    """Keep the bot's answer as context; a run of AstrBot's own (cron) asked nothing.
+
+    Of a run that was stopped AstrBot makes a line of its own the answer, and sends nothing.
+    """
     turn, said = state_of(event).turn, heed(event, response)
     if turn is None or response.role != "assistant" or not await stands(memory, turn):
         return
-    if said.text and not said.is_silent:
+    if said.text and not said.is_silent and is_said(said.text):
         await memory.learning.reply(turn.session, said.text, to=turn.user)
     if said.intent:
         await memory.companion.proactive.plan(turn.session, turn.user, said.intent)

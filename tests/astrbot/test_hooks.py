@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from .. import astrbot_root  # noqa: F401
+from astrbot.core.agent.runners.tool_loop_agent_runner import ToolLoopAgentRunner
 from astrbot.core.provider.entities import LLMResponse, ProviderRequest
 
 from graph_memory.companion import Word
@@ -51,6 +52,12 @@ async def test_the_answer_is_kept_with_what_it_intends(world: World) -> None:
     await hooks.reply(NOBODY, world.memory, await asked(world), LLMResponse("assistant", WISH))
     assert await said(world) == ["好的。"]
     assert len(await world.rows(FollowUp)) == 1
+
+
+async def test_of_a_run_that_was_stopped_there_is_no_answer(world: World) -> None:
+    stopped = LLMResponse("assistant", ToolLoopAgentRunner.USER_INTERRUPTION_MESSAGE)
+    await hooks.reply(NOBODY, world.memory, await asked(world), stopped)
+    assert await said(world) == []
 
 
 async def test_of_what_was_taken_back_no_answer_is_kept(world: World) -> None:
