@@ -220,9 +220,9 @@ class GraphStore:
         wanted, loop = self._wanted, asyncio.get_running_loop()
         left = self._asked + REST - time.monotonic()
         if left <= 0:
+            self._built = 0  # at once: who asks meanwhile waits for a new one
             await loop.run_in_executor(self._writer, self._replace, None)
-            self._built = 0
-            return None
+            return None if self._asked + REST <= time.monotonic() else 0.0
         if self._built < wanted:
             await loop.run_in_executor(self._writer, self._build)
             self._built = wanted

@@ -1,6 +1,7 @@
 """The life of a graph: wait, build, follow, swap, fail, recover, close."""
 
 import asyncio
+import threading
 import time
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -89,6 +90,27 @@ async def test_a_graph_that_nobody_asks_is_closed_and_built_anew(tmp_path, store
         assert files(tmp_path) == [f"graph-{number}.kuzu"]
         await until(lambda: store.state is GraphState.WAITING)
         assert files(tmp_path) == []
+
+
+async def test_who_asks_while_it_is_closed_is_answered(store, monkeypatch):
+    await store.start()
+    await people(store)
+    replace, closes, goes_on = store._replace, threading.Event(), threading.Event()
+
+    def slow(*new: Any) -> None:
+        replace(*new)
+        closes.set()
+        goes_on.wait(10)
+
+    monkeypatch.setattr(store, "_replace", slow)
+    monkeypatch.setattr(graph_store, "REST", 0.0)
+    store._job.wake()
+    await asyncio.to_thread(closes.wait)
+    monkeypatch.setattr(graph_store, "REST", 600.0)
+    asking = asyncio.create_task(people(store, "张三"))
+    await asyncio.sleep(0.05)
+    goes_on.set()
+    assert [node.id for node in await asking] == [ZHANG]
 
 
 async def test_a_question_does_not_wait_for_ever(store, monkeypatch):
