@@ -261,7 +261,7 @@ _STORABLE = AfterValidator(_storable)
 Text = Annotated[str, Field(max_length=MAX_TEXT), _STORABLE]
 Key = Annotated[str, Field(max_length=MAX_KEY), _STORABLE]
 _Whole = Annotated[int, Field(ge=0, le=1 << 53)]
-_YEARS = Field(ge=-6.2e10, le=2.534e11)  # 5 to 9999, of which there are dates in every zone
+_YEARS = Field(ge=-6.2e10, le=1e11)  # 5 to 5138: days, weeks and years can be counted there
 _Number = Annotated[int, _YEARS] | Annotated[float, _YEARS]
 _FAR = Field(ge=-1e12, le=1e12)
 _Told = Annotated[int, _FAR] | Annotated[float, _FAR]
