@@ -331,8 +331,7 @@ class Commands(Answers):
         except ConflictError as error:
             self._stuck.add(error.change)
             return self._say("undo_conflict")
-        key = f"undone_{last.reason}"
-        done = self._say(key if key in TEXTS[self._language] else "undone", when=when, what=what)
+        done = self._say(self._key("undone", found), when=when, what=what)
         return f"{done}\n{self._say('redo_hint')}"
 
     async def redo(self, turn: Turn) -> str:
@@ -344,7 +343,11 @@ class Commands(Answers):
             await self.memory.library.undo(last.change.id, turn.user)
         except (NotFoundError, ConflictError):
             return self._say("redo_none")
-        return self._say("redone", what=self._named(last))
+        return self._say(self._key("redone", last), what=self._named(last))
+
+    def _key(self, done: str, told: NamedChange) -> str:
+        key = f"{done}_{told.reason}"
+        return key if key in TEXTS[self._language] else done
 
     def _named(self, told: NamedChange) -> str:
         """What a change is about, in the words of what it altered."""

@@ -229,10 +229,17 @@ class EntityView:
 
 @dataclass(frozen=True, slots=True)
 class NamedChange:
-    """A change, and what it altered, in the words of that; maybe none."""
+    """A change, and what it altered, in the words of that; maybe none.
+
+    Attributes:
+        reason: Why, or why what it undoes or does again was done.
+        is_undo: Whether it takes something back, and does not do it again.
+    """
 
     change: Change
     words: str
+    reason: str
+    is_undo: bool
 
 
 class Library(Part):
@@ -669,10 +676,7 @@ class Library(Part):
 
         def work(db: sqlite3.Connection) -> NamedChange | None:
             last = next(self._telling(db, queries.changes_of(db, actor), asker), None)
-            if last is None or last.change.undoes is None:
-                return None
-            undone = read_change(db, last.change.undoes)
-            return last if undone and undone.undoes is None else None
+            return last if last and last.is_undo else None
 
         return await self._journal.look(work)
 
@@ -684,7 +688,10 @@ class Library(Part):
         for number in numbers:
             change = read_change(db, number)
             if change and (words := _about(visible, change)) is not None:
-                yield NamedChange(change, words)
+                first, is_undo = change, False
+                while first.undoes and (before := read_change(db, first.undoes)):
+                    first, is_undo = before, not is_undo
+                yield NamedChange(change, words, first.reason, is_undo)
 
     async def undo(self, change: int, actor: str) -> Change:
         """Take a change back, or an undo.

@@ -750,9 +750,13 @@ def actors_and_reasons(db: sqlite3.Connection) -> tuple[list[str], list[str]]:
 
 def undoable(db: sqlite3.Connection, actor: str) -> Iterator[int]:
     """Changes of ``actor`` that are no undo and have not been undone, newest first."""
-    query = "SELECT id FROM change c WHERE actor = ? AND (undoes IS NULL OR EXISTS"
-    query += " (SELECT 1 FROM change p WHERE p.id = c.undoes AND p.undoes IS NOT NULL))"
-    query += " AND NOT EXISTS (SELECT 1 FROM change u WHERE u.undoes = c.id) ORDER BY id DESC"
+    query = (  # what undoes an undo is none
+        "SELECT id FROM change c WHERE actor = ?"
+        " AND NOT EXISTS (SELECT 1 FROM change u WHERE u.undoes = c.id)"
+        " AND (WITH RECURSIVE back (id, steps) AS (SELECT c.undoes, 0 UNION ALL"
+        " SELECT p.undoes, steps + 1 FROM back JOIN change p ON p.id = back.id)"
+        " SELECT max(steps) FROM back) % 2 = 0 ORDER BY id DESC"
+    )
     return (id for (id,) in db.execute(query, (actor,)))
 
 
