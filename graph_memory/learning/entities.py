@@ -170,6 +170,15 @@ class EntityResolver:
         called = "" if persona in ("", NO_PERSONA) else one_line(persona, 64)
         self.bot = Node(bot_of(visible, persona), (called or BOT.upper(),), EntityType.BOT)
 
+    def plain(self, reference: str) -> str:
+        """A reference without the name that a model writes beside a label: U1 张三."""
+        word = reference.strip(_QUOTES + " ")
+        for label, item in {**self._labels.people, **self._labels.things}.items():
+            name = word[len(label) :].strip(_QUOTES + " ")
+            if word.upper().startswith(label) and name in (item.name, *item.also):
+                return label
+        return reference
+
     def find(self, reference: str, message: Message, *, is_object: bool = False) -> Node | None:
         """The node that a label, pronoun or name means in a message, if any in particular.
 
