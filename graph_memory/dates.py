@@ -85,9 +85,10 @@ _FIRST_MONTHS = {
 }  # fmt: skip
 _LAST_SEASON = re.compile(r"\blast (?:spring|summer|autumn|fall|winter)\b", re.IGNORECASE)
 _WRITTEN = re.compile(
-    r"(\d{4})\s*(?:[-/.年]\s*(\d{1,2})\s*(?:[-/.月]\s*(\d{1,2})\s*日?"
-    r"(?:[\sT]*(\d{1,2})[:：](\d{2}))?)?)?"
+    r"(\d{4})(?!\d)\s*(?:[-/.年]\s*(\d{1,2})(?!\d)\s*(?:[-/.月]\s*(\d{1,2})(?!\d)\s*日?"
+    r"(?:[\sT]*([01]?\d|2[0-3])[:：]([0-5]\d))?)?)?"
 )
+_COMPACT = re.compile(r"(\d{4})(\d\d)(\d\d)(?!\d)")
 _VAGUE = {"year": 4, "month": 7}
 """How much of a date is known, in characters."""
 _DAY_OF_YEAR = re.compile(
@@ -131,10 +132,10 @@ def birthday(text: str) -> str:
 def extent(text: str, zone: tzinfo) -> Span | None:
     """The year, month, day or minute that ``text`` starts with.
 
-    ``2026``, ``2026-05``, ``2026-05-03``, ``2026-05-03 19:00``, also with ``/``, ``.`` or 年月日;
-    seconds since the epoch, ``None`` if it is no date.
+    ``2026``, ``2026-05``, ``2026-05-03``, ``2026-05-03 19:00``, also with ``/``, ``.`` or 年月日,
+    and ``20260503``; seconds since the epoch, ``None`` if it is no date.
     """
-    found = _WRITTEN.match(text.strip())
+    found = _WRITTEN.match(_COMPACT.sub(r"\1-\2-\3", text.strip(), count=1))
     if not found:
         return None
     date, clock = found.groups()[:3], [int(part) for part in found.groups()[3:] if part]
