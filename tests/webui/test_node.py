@@ -1,5 +1,6 @@
 """A person's or a thing's own page: names, times, what is one with it."""
 
+import re
 from dataclasses import replace
 from urllib.parse import urlencode
 
@@ -11,6 +12,7 @@ from graph_memory.model import Participation, User
 from ..makers import T0, fact, group, name, private, put, user
 from ..waiting import until
 from .browsing import press, see
+from .conftest import application, entered, opened
 from .story import HONG, LI, ZHANG
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
@@ -80,6 +82,13 @@ async def test_of_a_hub_the_newest_facts_are_drawn_and_the_rest_is_a_press_away(
     assert 100 <= len(drawn) <= 200
     assert f"一共 {portrait.total} 条事实" in page.text
     assert page.all("a", href=f"/memories?{urlencode({'node': hub.node})}")
+
+
+async def test_of_more_facts_than_are_read_no_part_is_counted(tmp_path):
+    async with opened(tmp_path, 300) as memory, entered(application(memory)) as owner:
+        page = await see(owner, "/node", id=ZHANG)
+    assert "327 条事实" in page.text
+    assert re.search(r"(现在|从前) \d+ ", page.text) is None
 
 
 async def test_namesakes_are_shown_as_accounts_before_they_are_linked(owner, service):
