@@ -292,7 +292,8 @@ def same_value(predicate: str, new: str, old: str) -> bool:
     """Whether a value of a predicate that has one value says nothing but an older one.
 
     A place that is a part of the older one's name (杭州 or 浙江 after 浙江杭州) is no other
-    place; the reverse says more, and is another value.
+    place, nor a birthday without the year another day; the reverse says more, and is another
+    value.
     """
     find = _VALUES.get(predicate)
     if not (find and new and old):
@@ -300,7 +301,7 @@ def same_value(predicate: str, new: str, old: str) -> bool:
     one, other = find(new), find(old)
     if predicate in ("lives_in", "from"):
         return one == other or _is_part(one, other)
-    return bool(one) and one == other
+    return bool(one) and (one == other or (one[0] == "-" and other.endswith(one)))
 
 
 def is_home(names: Iterable[str]) -> bool:
