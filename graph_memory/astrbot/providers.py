@@ -33,6 +33,9 @@ from .adapter import Host
 
 logger = logging.getLogger("graph_memory.plugin")
 
+MAX_TEXT = 1_440
+"""Bytes of one text that are embedded: 480 Chinese characters. Many models refuse 512 tokens."""
+
 
 class ProviderModel:
     """AstrBot's chat providers as a ``LanguageModel``."""
@@ -111,8 +114,6 @@ class ProviderEmbedder:
     async def passages(self, texts: list[str]) -> Vectors:
         """Vectors of texts, shape ``(len(texts), dim)``, any length.
 
-        Of long texts only as much is asked for as every model takes: many refuse 512 tokens.
-
         Raises:
             EmbeddingError: The provider failed or answered nonsense.
         """
@@ -121,7 +122,7 @@ class ProviderEmbedder:
             self._changed()
             raise EmbeddingError(f"the embedding provider {self._id!r} has another model now")
         try:
-            found = await provider.get_embeddings([fit(text) for text in texts])
+            found = await provider.get_embeddings([fit(text, MAX_TEXT) for text in texts])
             rows: Vectors = np.asarray(found, np.float32)
         except Exception as error:  # whatever the provider's SDK raises
             reason = f"the embedding provider {self._id!r} failed: {brief(error)}"
@@ -229,8 +230,7 @@ async def load_embedder(
     wanted = settings.embedding_provider_id
     await host.providers_ready()  # a local model would slow down the rest of AstrBot's start
     if wanted and host.embedding_provider(wanted) is not None:
-        provider = ProviderEmbedder(host, wanted, changed)
-        return await embedding.calibrate(provider)
+        return await embedding.calibrate(ProviderEmbedder(host, wanted, changed))
     local = settings.local_embedding_model
     return await embedding.load(embedding.BUNDLED if _is_missing(local) else local, store)
 

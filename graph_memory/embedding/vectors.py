@@ -37,14 +37,14 @@ UNCACHED = "vectors are computed anew, their cache cannot be used"
 _GAP = " … "
 
 
-def fit(text: str) -> str:
+def fit(text: str, most: int = MAX_TEXT) -> str:
     """Text as a model takes it: no NUL, no lone surrogates, not empty.
 
-    Of a long one :data:`MAX_TEXT` is kept, half from its beginning and half from its end.
+    Of a long one ``most`` bytes are kept, half from its beginning and half from its end.
     """
     data = text.replace("\0", " ").encode("utf-8", "ignore")
-    if len(data) > MAX_TEXT:
-        half = (MAX_TEXT - len(_GAP.encode())) // 2
+    if len(data) > most:
+        half = (most - len(_GAP.encode())) // 2
         head, tail = data[:half].decode("utf-8", "ignore"), data[-half:].decode("utf-8", "ignore")
         return f"{head.strip()}{_GAP}{tail.strip()}"
     return data.decode().strip() or "…"
