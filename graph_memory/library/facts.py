@@ -564,6 +564,7 @@ class Library(Part):
             return None if found is None else retraction.Retraction.of(db, [found])
 
         now = self._now()
+        await self._journal.alter(lambda _db, _tell: None)  # it may wait for its turn to be stored
         known = await self._journal.survey(look)
         if known is None and self._journal.waiting_messages:
             raise away("the message may wait for it")

@@ -1,7 +1,9 @@
 """A message that is taken back (撤回) leaves no words behind: in rows, log, file and backups."""
 
+import asyncio
 import random
 import sqlite3
+import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import closing
 from dataclasses import replace
@@ -102,6 +104,20 @@ async def test_no_vector_is_left_of_it(memory: MemoryService, chat: Chat):
     assert [*await memory.journal.vectors("模型", hashes)] == hashes[3:]
 
 
+async def test_what_is_taken_back_before_it_is_stored_goes_too(memory, chat):
+    """While the disk takes its time, or long work is done."""
+    moves = threading.Event()
+    waits = asyncio.create_task(memory.journal.alter(lambda _db, _tell: moves.wait(10)))
+    said = asyncio.create_task(chat.say("zhang", f"我的{PLANTED}", "张三", ref="1@5"))
+    await asyncio.sleep(0.05)
+    gone = asyncio.create_task(memory.library.retract(CLUB.circle, "1"))
+    await asyncio.sleep(0.2)
+    moves.set()
+    assert await gone
+    await asyncio.gather(waits, said)
+    assert left(memory) == []
+
+
 async def test_several_at_once_are_looked_up_once_and_leave_nothing(memory, chat, monkeypatch):
     await learned(chat)
     ids = [message.id for message in await memory.journal.newest_messages(9)]
@@ -128,7 +144,7 @@ async def test_a_kill_on_the_way_is_made_good_at_the_next_start(memory, chat, cl
     fact = (await chat.facts())[f"张三的{PLANTED}是七号仓库"]
     archived = replace(fact, status="archived", archived_at=T0)
     await memory.journal.commit(lambda _: Draft("upkeep", "archive", [archived]))
-    with broken_off(memory.journal, steps):
+    with broken_off(memory.journal, 1 + steps):  # the first waits for what is being stored
         await memory.library.retract(CLUB.circle, "1")
     assert list(await chat.facts()) == ["李四喜欢爬山"], "all that can be seen goes at once"
     await memory.close()
