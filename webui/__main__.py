@@ -73,16 +73,13 @@ def main(arguments: Sequence[str]) -> int:
     journal = os.environ.get(JOURNAL, "")
     if not journal:
         parser.error(f"{JOURNAL} does not say where the bots' shared journal is")
+    asked = {"shared_journal": journal, "webui_port": given.port, "webui_host": given.host}
+    asked |= {"webui_public_url": given.public_url, "webui_key": os.environ.get(KEY, "")}
+    options, wrong = settings.read(asked | {"language": given.language})
+    if wrong:
+        parser.error("; ".join(map(str, wrong)))
     logging.basicConfig(level=logging.INFO, format="%(levelname)s %(message)s")
     given.folder.mkdir(parents=True, exist_ok=True)
-    options = settings.Settings(
-        shared_journal=journal,
-        webui_port=given.port,
-        webui_host=given.host,
-        webui_key=os.environ.get(KEY, ""),
-        webui_public_url=given.public_url,
-        language=given.language,
-    )
     try:
         asyncio.run(serve(given.folder, options, given.zone))
     except (errors.GraphMemoryError, ZoneInfoNotFoundError) as error:

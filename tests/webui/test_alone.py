@@ -56,6 +56,9 @@ async def test_a_page_by_itself_shows_what_bots_share_and_learns_nothing(tmp_pat
         assert len(world.model.calls) == learned[0] > 0
 
 
-async def test_it_says_what_is_missing(tmp_path: Path) -> None:
-    process, _ = await started(tmp_path, GRAPH_MEMORY_JOURNAL="")
+@pytest.mark.parametrize(("journal", "key"), [("", KEY), ("postgresql://127.0.0.1:1/x", "short")])
+async def test_what_is_missing_or_wrong_is_said_before_anything_is_done(tmp_path, journal, key):
+    folder = tmp_path / "page"
+    process, _ = await started(folder, GRAPH_MEMORY_JOURNAL=journal, GRAPH_MEMORY_KEY=key)
     assert await process.wait() == 2
+    assert not folder.exists()
