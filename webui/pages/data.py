@@ -279,8 +279,10 @@ async def importer_of(memory: service.MemoryService, wanted: Importing) -> trans
         into=transfer.circle_meant(wanted.to, platform),
         now=memory.now(),
     )
-    name = wanted.name if wanted.name in known else ""
-    return await memory.transfer.importer(name, options, format=wanted.format, learns=wanted.learn)
+    if wanted.name not in known:
+        raise errors.FormatError("there is no such file").told("no_file", name=wanted.name)
+    kind, learns = wanted.format, wanted.learn
+    return await memory.transfer.importer(wanted.name, options, format=kind, learns=learns)
 
 
 async def _usual_platform(memory: service.MemoryService) -> str:
