@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import tzinfo
+from operator import attrgetter
 from typing import Literal
 
 from ..dates import day_over
@@ -286,7 +287,7 @@ def forgetting(
 ) -> Draft:
     """A draft that forgets facts, and that of messages what they rest on."""
     draft.drop += [(Fact.kind, fact.id) for fact in facts]
-    _let_names_go(rows, facts, draft)
+    _let_names_go(rows, facts, draft, asker)
     told: dict[str, dict[int, None]] = {}  # so that each Session is looked through once
     for fact in facts:
         told.setdefault(fact.session, {}).update(dict.fromkeys(fact.evidence))
@@ -309,21 +310,25 @@ def _with_earlier(rows: Rows, facts: list[Fact], asker: VisibleRows | None) -> l
     return list(found.values())
 
 
-def _let_names_go(rows: Rows, gone: Sequence[Fact], draft: Draft) -> None:
+def _let_names_go(
+    rows: Rows, gone: Sequence[Fact], draft: Draft, asker: VisibleRows | None
+) -> None:
     """Drop names and mentions of things of which nothing else is known there.
 
-    What is only known in confidence keeps them so.
+    Where only others know more, they are as it is: or what the asker may not see could be felt.
     """
     ids = {fact.id for fact in gone}
     places = {(fact.session, node) for fact in gone for node in (fact.subject, fact.object)}
     for session, node in sorted(place for place in places if is_entity(place[1])):
         left = [f for f in rows.about(node) if f.session == session and f.id not in ids]
-        if not all(fact.confidential for fact in left):
+        if any(asker is None or asker.shows(fact) for fact in left):
             continue
         called: list[Name | Mention] = [*rows.find(Name, session=session, a=node)]
         called += rows.find(Mention, session=session, a=node)
         if left:
-            draft.put += [replace(row, confidential=True) for row in called]
+            first = min(left, key=attrgetter("said_at"))
+            at, is_kept = first.said_at, first.confidential
+            draft.put += [replace(row, first_at=at, confidential=is_kept) for row in called]
         else:
             draft.drop += [(row.kind, row.id) for row in called]
 
