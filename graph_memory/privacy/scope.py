@@ -13,7 +13,6 @@ was told.
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
@@ -99,13 +98,13 @@ class Attendance:
     """Who was in which group, and when. Unknown departures count as present."""
 
     def __init__(self, presences: Iterable[Presence] = ()) -> None:
-        self._windows: dict[tuple[str, str], list[Window]] = defaultdict(list)
+        self._windows: dict[str, dict[str, list[Window]]] = {}  # by user, then by circle
         for presence in presences:
             self.add(presence)
 
     def add(self, presence: Presence) -> None:
         """Record an interval; one that starts at the same time is replaced."""
-        windows = self._windows[presence.circle, presence.user]
+        windows = self._windows.setdefault(presence.user, {}).setdefault(presence.circle, [])
         until = math.inf if presence.until is None else presence.until
         windows[:] = [w for w in windows if w[0] != presence.since]
         windows.append((presence.since, until))
@@ -113,12 +112,11 @@ class Attendance:
 
     def forget(self, user: str) -> None:
         """Drop all intervals of a user."""
-        for place in [place for place in self._windows if place[1] == user]:
-            del self._windows[place]
+        self._windows.pop(user, None)
 
     def windows(self, circle: str, accounts: Iterable[str]) -> tuple[Window, ...]:
         """When any of ``accounts`` was in ``circle``."""
-        found = [w for account in accounts for w in self._windows.get((circle, account), ())]
+        found = [w for each in accounts for w in self._windows.get(each, {}).get(circle, ())]
         return tuple(sorted(found))
 
 

@@ -1,6 +1,7 @@
 """The two tests a row must pass, on the cases the memory model spells out."""
 
 import math
+import time
 
 import pytest
 from hypothesis import given
@@ -94,6 +95,17 @@ def test_a_group_is_remembered_privately_by_who_was_there_when_it_was_said():
         Rank.HIDDEN, Rank.OWN, Rank.OWN, Rank.HIDDEN,
     ]  # fmt: skip
     assert rank(group("1"), asker_of(private("li"), LI), attendance=attendance) is Rank.HIDDEN
+
+
+def test_that_a_large_group_moves_is_followed_at_once() -> None:
+    """The bot waits meanwhile: nobody's presence is looked for among all others'."""
+    present = [Presence(group("1").circle, user(str(number)), 1.0) for number in range(20_000)]
+    attendance = Attendance(present)
+    began = time.process_time()
+    for each in present:
+        attendance.forget(each.user)
+    assert time.process_time() - began < 1.0
+    assert attendance.windows(group("1").circle, [user("7")]) == ()
 
 
 def test_rejoining_opens_a_new_interval_and_does_not_bridge_the_absence():
