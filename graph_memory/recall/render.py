@@ -212,7 +212,8 @@ class Renderer:
         return False
 
     def _standing(self, fact: Fact, newer: Fact | None) -> list[str]:
-        words, ended, vague = self.words, fact.valid_to, ""
+        words, vague = self.words, ""
+        ended = None if fact.valid_to is None else fact.valid_to - 1  # the last day, not the next
         notes = [words["hearsay"]] if fact.hearsay else []
         if fact.confidential:
             notes.append(words["confidential"])
