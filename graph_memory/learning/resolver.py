@@ -226,7 +226,8 @@ class _Resolution:
         vague = precision(claim.date) if start < inf else ""
         if claim.past:
             begun = {"valid_from": start, "precision": vague} if start < said else {}
-            return {**begun, "valid_to": said}
+            is_told = -inf < over < said and not over <= start < said
+            return {**begun, "valid_to": over if is_told else said}
         if claim.predicate in TASKS:
             due = max(over, end)
             return {"valid_from": said, "due": due if due > said else None}
