@@ -486,14 +486,14 @@ class Library(Part):
 
         return _done(await self._journal.commit(resolve), id)
 
-    async def expire(self, id: str, at: float, asker: Asker | None, actor: str) -> Change:
+    async def expire(self, id: str, at: float, asker: Asker | None, actor: str) -> None:
         """Let a fact be forgotten of itself at a time; whose, see :meth:`forget`."""
 
         def resolve(rows: Rows) -> Draft:
             fact, _ = self._own(rows, id, asker)
-            return Draft(actor, "date", put=[replace(fact, expires=at)])
+            return Draft(actor, "date", put=[replace(fact, expires=at, pinned=False)])
 
-        return _done(await self._journal.commit(resolve), id)
+        await self._journal.commit(resolve)
 
     def _own(self, rows: Rows, id: str, asker: Asker | None) -> tuple[Fact, VisibleRows | None]:
         """A fact of the asker's, with what they may see; any of the owner's."""

@@ -213,6 +213,17 @@ async def test_what_was_to_come_replaces_what_was_so_on_its_day(journal, upkeep,
     assert stored.awaits == ()
 
 
+async def test_what_was_pinned_goes_on_the_day_that_somebody_names(journal, upkeep, clock):
+    kept = fact(HOME, ZHANG, entity("感冒"), "张三感冒了", pinned=True)
+    await put(journal, HOME, kept)
+    library = Library(context(journal, now=clock))
+    for _ in range(2):  # saying it again is no error
+        await library.expire(kept.id, T0 + DAY, None, "owner")
+    clock.now = T0 + 2 * DAY
+    await upkeep._step()
+    assert await scan(journal, Fact) == []
+
+
 async def test_what_was_called_off_replaces_nothing_on_its_day(journal, upkeep, clock):
     old = fact(HOME, ZHANG, entity("北京"), "张三住在北京", predicate="lives_in")
     about = {"predicate": "lives_in", "valid_from": T0 + DAY, "awaits": (old.id,)}
