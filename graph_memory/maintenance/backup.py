@@ -262,11 +262,12 @@ class Backups(Part):
         try:
             await self.alone(lambda: self._purge(retracted, others=bool(stones)))
             await self._rebuild()
-            if stones:
-                with self._journal.long_work():
+            with self._journal.long_work():
+                if stones:
                     await self._journal.tidy(forget_me.compact)
-                    if not await forget_me.drain(self._journal, PATIENCE):
-                        raise JournalError("the log could not be emptied: somebody is reading it")
+                if not await forget_me.drain(self._journal, PATIENCE):
+                    raise JournalError("the log could not be emptied: somebody is reading it")
+            if stones:
                 await self._journal.vacuum()
                 await asyncio.to_thread(self._tombstones.finish, stones)
         except ClosedError:

@@ -25,6 +25,7 @@ from graph_memory.retention import DAY
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 from graph_memory.store import Draft, Journal, copies
+from graph_memory.store.connection import reading
 from graph_memory.store.schema import MIGRATIONS, migrations_of
 from tests.views import assert_views_follow
 
@@ -115,6 +116,15 @@ async def test_what_is_taken_back_before_it_is_stored_goes_too(memory, chat):
     moves.set()
     assert await gone
     await asyncio.gather(waits, said)
+    assert left(memory) == []
+
+
+async def test_what_somebody_was_reading_goes_from_the_log_with_the_purge(memory, chat):
+    await learned(chat)
+    with reading(memory.journal.path):
+        assert await memory.library.retract(CLUB.circle, "1")
+    assert left(memory) == ["journal.sqlite3-wal"]
+    await memory.backups.purge()
     assert left(memory) == []
 
 
