@@ -262,6 +262,8 @@ class Backups(Part):
         try:
             await self.alone(lambda: self._purge(retracted, others=bool(stones)))
             await self._rebuild()
+            # What a full disk kept from being done.
+            await self._journal.alter(lambda db, _tell: retraction.finish(db))
             with self._journal.long_work():
                 if stones:
                     await self._journal.tidy(forget_me.compact)

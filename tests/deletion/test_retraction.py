@@ -128,6 +128,16 @@ async def test_what_somebody_was_reading_goes_from_the_log_with_the_purge(memory
     assert left(memory) == []
 
 
+async def test_what_a_full_disk_left_undone_is_done_with_the_purge(memory, chat):
+    await learned(chat)
+    with broken_off(memory.journal, 2):
+        await memory.library.retract(CLUB.circle, "1")
+    assert await memory.journal.look(retraction.unfinished)
+    await memory.backups.purge()
+    assert await memory.journal.look(retraction.unfinished) == []
+    assert left(memory) == []
+
+
 async def test_several_at_once_are_looked_up_once_and_leave_nothing(memory, chat, monkeypatch):
     await learned(chat)
     ids = [message.id for message in await memory.journal.newest_messages(9)]
