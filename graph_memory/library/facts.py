@@ -284,19 +284,19 @@ class Library(Part):
         """What one can filter by, and who and what most is known about."""
 
         def work(db: sqlite3.Connection) -> FilterOptions:
-            state = queries.revision(db)
+            now, rate = self._now(), self._context.settings.time_decay_rate
+            state = queries.revision(db), now // 3600, rate  # by which they have faded
             if self._seen and self._seen[0] == state:
                 return self._seen[1]
             found = titled(Rows(db), contents.sessions(db)).values()
-            circles = {s.circle: s.title for s in found}
             people, things = queries.most_known(db, OFFERED)
             seen = FilterOptions(
                 sorted({s.persona for s in found}),
-                sorted(circles.items(), key=lambda circle: circle[1]),
+                sorted({s.circle: s.title for s in found}.items(), key=lambda each: each[1]),
                 queries.predicates(db),
                 _called(db, people, Called),
                 _called(db, things, Called),
-                queries.strengths(db, self._now(), self._context.settings.time_decay_rate),
+                queries.strengths(db, now, rate),
             )
             self._seen = state, seen
             return seen

@@ -56,6 +56,14 @@ async def test_other_settings_are_tried_without_being_kept(owner: httpx.AsyncCli
     assert f"现在 {BULK}" in (await see(owner, "/tuning")).text
 
 
+async def test_the_overview_goes_by_the_settings_that_are_kept(browser):
+    faint = r"(\d+)% 不到两成"
+    before = re.search(faint, (await see(browser, "/")).text)
+    await press(browser, "/tuning", rate="100", threshold="0.25", interval="12")
+    after = re.search(faint, (await see(browser, "/")).text)
+    assert int(before[1]) < 50 < int(after[1])
+
+
 async def test_settings_are_kept_used_and_taken_back(keeper, browser):
     done = await press(browser, "/tuning", rate="20", threshold="0.5", interval="12")
     assert keeper.kept == [
