@@ -379,7 +379,11 @@ def _unasked(db: sqlite3.Connection, change: Change, actor: str) -> Draft:
     own = [said for said in by_ids(db, cited) if said.sender == change.actor]
     if not own:
         return draft
-    message = own[-1]  # earlier ones were its evidence before
+    asked = {fact["evidence"][-1] for fact in facts}
+    message = next((said for said in own if said.id in asked), own[-1])
+    at_once = {said.id for said in own if said.batch == message.batch}
+    made = rows.some(Fact, [fact["id"] for fact in facts])
+    draft.drop += [(Fact.kind, fact.id) for fact in made if at_once.issuperset(fact.evidence)]
     draft.put += unsaid(rows, message.session, [message.id])
     _enter(db, draft, plan_for_messages(db, [message]), Episode.kind, Forgotten.kind)
     for op in change.ops:

@@ -189,7 +189,11 @@ class Extractor(Part):
                 f for f in rows.find(Fact, session=message.session) if message.id in f.evidence
             ]
             now, rate = self._context.now(), self._context.settings.time_decay_rate
-            made = Draft(message.sender, ASKED, [used(fact, now, RESTATED, rate) for fact in facts])
+            made = Draft(message.sender, ASKED)
+            for fact in facts:  # what was asked comes last, by which an undo knows it
+                others = (id for id in fact.evidence if id != message.id)
+                last = replace(fact, evidence=(*others, message.id))
+                made.put.append(used(last, now, RESTATED, rate))
             if besides and facts:
                 besides(rows, made)
             return made
