@@ -12,6 +12,7 @@ from ..model import (
     BOT,
     GAP,
     Addressee,
+    Basis,
     Batch,
     Change,
     Fact,
@@ -23,6 +24,7 @@ from ..model import (
     Quote,
     Row,
     Session,
+    registered,
 )
 from ..privacy.confidence import reaches_back
 from ..privacy.redaction import redacted, secrets
@@ -198,9 +200,15 @@ def confide(db: sqlite3.Connection, request: Message, at: float) -> list[Message
         kept += [replace(row, confidential=True) for row in called]
     session = rows.get(Session, told.session)
     # What is shown to a group was told by nobody in confidence.
-    quiet = {"summary": ""} if session and session.is_group else {"confidential": True}
+    is_shown = session is not None and session.is_group
+    quiet = {"summary": ""} if is_shown else {"confidential": True}
     kept += [replace(each, **quiet) for each in rows.episodes_of(told.session, [told.id])]
-    change = write(db, Draft("chat", "confided", kept), at) if kept else None
+    query = "SELECT kind, id FROM row WHERE kind = ? AND session = ?"
+    query += " AND ? IN (SELECT value FROM json_each(data, '$.evidence'))"
+    shown = [cls.kind for cls in registered() if is_shown and cls.basis is Basis.EACH]
+    gone = [row for kind in shown for row in db.execute(query, (kind, told.session, told.id))]
+    draft = Draft("chat", "confided", kept, gone)
+    change = write(db, draft, at) if kept or gone else None
     return [told, change] if change else [told]
 
 
