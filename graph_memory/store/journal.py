@@ -48,7 +48,6 @@ from .rows import (
     noted,
     read_change,
     select_messages,
-    stands,
     write,
 )
 from .schema import migrate, open_tables
@@ -484,23 +483,13 @@ class Journal:
         message, session, account = heard.message, heard.session, heard.account
         if heard.is_shared and (known := mail.copied(db, message, account)):
             return known
-        self._place(db, session)
+        mail.place(db, session, self._now(), self._events.append)
         quote = heard.quote
         to = (mail.addressee(db, session.circle, quote, account),) if quote else ()
         told = replace(message, to=to + message.to)
         said, is_new = mail.add(db, told, session, self._events.append, account)
         self._events += [said, *mail.confide(db, said, self._now())] if is_new else []
         return said
-
-    def _place(self, db: sqlite3.Connection, session: Session) -> None:
-        """Write the Session of a message if it is not as it stands.
-
-        Some platforms tell a group's name now and then or never; an import may know it.
-        """
-        if not stands(db, session):
-            known = Rows(db).get(Session, session.id) or session
-            named = replace(session, title=session.title or known.title)
-            self._write(db, Draft("chat", "session", [named]))
 
     async def retag(self, message: int, session: Session) -> bool:
         """Move a buffered message to another Session; false if it was claimed already.
@@ -511,7 +500,7 @@ class Journal:
             return False
 
         def work(db: sqlite3.Connection) -> bool:
-            self._place(db, session)
+            mail.place(db, session, self._now(), self._events.append)
             query = "UPDATE OR IGNORE message SET session = ? WHERE id = ? AND batch IS NULL"
             moved = db.execute(query, (session.id, message)).rowcount > 0
             if moved:

@@ -30,7 +30,7 @@ from ..privacy.confidence import reaches_back
 from ..privacy.redaction import redacted, secrets
 from ..text import clean
 from .presence import enter
-from .rows import FIELDS, PAGE, Draft, Rows, Tell, rows_of, select_messages, write
+from .rows import FIELDS, PAGE, Draft, Rows, Tell, rows_of, select_messages, stands, write
 
 HEARD = 20
 """Messages whose secrets a line of the bot may repeat."""
@@ -112,6 +112,17 @@ def insert(
         ),
     )
     return replace(message, id=int(cursor.lastrowid or 0))
+
+
+def place(db: sqlite3.Connection, session: Session, at: float, tell: Tell) -> None:
+    """Write the Session of a message if it is not as it stands.
+
+    Some platforms tell a group's name now and then or never; an import may know it.
+    """
+    if not stands(db, session):
+        known = Rows(db).get(Session, session.id) or session
+        named = replace(session, title=session.title or known.title)
+        write(db, Draft("chat", "session", [named]), at, tell)
 
 
 def add(
@@ -207,8 +218,7 @@ def confide(db: sqlite3.Connection, request: Message, at: float) -> list[Message
     query += " AND ? IN (SELECT value FROM json_each(data, '$.evidence'))"
     shown = [cls.kind for cls in registered() if is_shown and cls.basis is Basis.EACH]
     gone = [row for kind in shown for row in db.execute(query, (kind, told.session, told.id))]
-    draft = Draft("chat", "confided", kept, gone)
-    change = write(db, draft, at) if kept or gone else None
+    change = write(db, Draft("chat", "confided", kept, gone), at)
     return [told, change] if change else [told]
 
 
@@ -369,11 +379,12 @@ def testify(
 def _keep(
     db: sqlite3.Connection, message: Message, session: Session, at: float, tell: Tell
 ) -> Message:
+    place(db, session, at, tell)
     stored, is_new = add(db, message, session, tell)
     if not is_new:
         return stored
     stored = replace(stored, batch=open_batch(db, [stored], at))
     quiet = Forgotten.of(stored.session, stored.id)
-    write(db, Draft("chat", "evidence", [session, quiet], batch=stored.batch), at, tell)
+    write(db, Draft("chat", "evidence", [quiet], batch=stored.batch), at, tell)
     tell(stored)
     return stored

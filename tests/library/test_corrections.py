@@ -165,3 +165,10 @@ async def test_only_summaries_that_tell_of_it_are_looked_at(journal, library):
 
     assert await journal.read(summaries) == {"p:1": "zhang: 第1句", "p:2": "概括p:2", "p:3": ""}
     assert await journal.read(lambda rows: rows.episodes_of(HOME.id, [])) == []
+
+
+async def test_a_group_keeps_its_name_though_a_command_does_not_tell_it(journal, library):
+    old = fact(ROOM, ZHANG, SPICY, "张三爱吃辣")
+    await put(journal, old, replace(ROOM, title="读书会"))
+    await library.correct(*correction(old, "我不吃辣", replace(ROOM, title="")))
+    assert [session.title for session in await scan(journal, Session)] == ["读书会"]
