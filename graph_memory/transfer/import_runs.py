@@ -15,7 +15,20 @@ from itertools import batched
 from ..deletion.message_retention import delete_messages
 from ..deletion.plan import NOBODY, DeletionPlan, Key, coined_in
 from ..errors import NotFoundError
-from ..model import IMPORT, Entity, Episode, Erased, Row, Session, User, decode, encode, is_entity
+from ..model import (
+    IMPORT,
+    Basis,
+    Entity,
+    Episode,
+    Erased,
+    Row,
+    Session,
+    User,
+    decode,
+    encode,
+    is_entity,
+    registered,
+)
 from ..store import Draft, Rows, contents, presence
 from ..store.journal import Slices
 from ..store.rows import Tell, is_used, note, notes, read_change, write
@@ -227,17 +240,20 @@ class _Undoing:
 
 
 def _changes_of(db: sqlite3.Connection, run: Run) -> list[int]:
-    """The changes that an import made, the newest first."""
-    query = "SELECT id FROM change WHERE id > ? AND reason IN (?, ?) ORDER BY id DESC"
-    return [n for (n,) in db.execute(query, (run.since, run.reason, run.widening))]
+    """The changes that an import made, or that learned from it, the newest first."""
+    query = "SELECT id FROM change WHERE id > ? AND (reason IN (?, ?) OR batch IN"
+    query += " (SELECT id FROM batch WHERE import = ? AND import != '')) ORDER BY id DESC"
+    return [n for (n,) in db.execute(query, (run.since, run.reason, run.widening, run.id))]
 
 
 def _inverse(db: sqlite3.Connection, number: int, kept: set[Key]) -> tuple[list[Key], list[Row]]:
     drop: list[Key] = []
     put: list[Row] = []
     change = read_change(db, number)
+    learned = [kind.kind for kind in registered() if kind.basis is Basis.LEARNED]
     for op in change.ops if change else ():
-        if op.kind in _NODES:
+        # What rests on messages that are named goes with these.
+        if op.kind in _NODES or (change and change.batch and op.kind not in learned):
             continue
         query = "SELECT data FROM row WHERE kind = ? AND id = ?"
         found = db.execute(query, (op.kind, op.id)).fetchone()

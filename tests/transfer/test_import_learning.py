@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from graph_memory.companion.inner_state import Mood, MoodExtension
 from graph_memory.deletion.message_retention import delete_messages
 from graph_memory.inference.token_budget import TokenBudget
 from graph_memory.learning import Learning
@@ -34,13 +35,14 @@ async def test_what_was_imported_is_learned_if_asked(tmp_path: Path) -> None:
         lambda _: answer(
             said("我", "likes", "大提琴", f"小红喜欢大提琴（{len(model.calls)}）", 1),
             summary="学琴",
+            mood={"valence": 0.3, "arousal": 0.1},
         ),
         cost=(400, 100),
     )
     async with opened(tmp_path / "a") as journal:
         spending = TokenBudget(journal, OPTIONS.zone, lambda: T0, limit=1_900)
         shared = context(journal, zone=OPTIONS.zone, now=lambda: T0, budget=spending)
-        learning = Learning(shared, model)
+        learning = Learning(shared, model, extend=lambda _r, batch, _k: [MoodExtension(batch)])
         await learning.start()
         mover = TransferService(tmp_path / "a", shared, learning)
         assert (await mover.bring(importer(journal, path, learns=True))).run.learns
@@ -63,9 +65,10 @@ async def test_what_was_imported_is_learned_if_asked(tmp_path: Path) -> None:
         own = put(tmp_path / "own.jsonl", await exported(journal))
         async with opened(tmp_path / "b") as other:
             assert not (await importer(other, own, learns=True).run()).run.learns
+        assert await scan(journal, Mood)
         # Taken back, what was learned from it goes as well.
         assert (await mover.undo()).kept == 0
-        for kind in (Fact, Entity, Name, Mention, Episode, Session):
+        for kind in (Fact, Entity, Name, Mention, Episode, Mood, Session):
             assert not await scan(journal, kind)
         assert await mover.learn() == NEVER
         assert [each.state for each in await journal.look(saved)] == ["undone"]
