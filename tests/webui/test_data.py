@@ -95,6 +95,7 @@ async def test_an_import_that_ends_while_the_page_is_made_is_followed(mine, own,
     assert "导入完成，共 1 条新消息" in page.text
     run = page.all("input", name="run")[0]["value"]
     assert "1 条消息" in (await press(mine, "/data/import/undo", run=run)).text
+    assert "已经撤销过" in (await press(mine, "/data/import/undo", run=run)).text
 
 
 async def test_a_file_is_sent_in_and_waits(mine, own):

@@ -219,7 +219,7 @@ def _moved(found: Any, by: float) -> Any:
 @routes.post("/data/import/undo")
 async def take_back(memory: Memory, visit: Visit) -> Response:
     """Undo an import."""
-    with or_back("/data"):
+    with or_back("/data"), or_back("/data", undone=errors.NotFoundError):
         undoing = memory.transfer.undo(visit.form.get("run", "")[:200])
         undone = await memory.journal.works.soon(undoing, SOON)
     if undone is None:
