@@ -513,7 +513,8 @@ class Recaller:
         vectors, model = await self._embed(asked, by)
         if vectors and any(asks(each) and not is_personal(each) for each in asked):
             said = await self._sync.run(as_said, self._sync.index, views, asked)
-            if said != asked and (others := (await self._embed(said, by))[0]):
+            others, other = await self._embed(said, by) if said != asked else ((), "")
+            if others and other == model:  # else the embedder was exchanged meanwhile
                 both = np.add(vectors, others)
                 vectors = tuple(both / np.linalg.norm(both, axis=1, keepdims=True))
         context = SearchContext(

@@ -2,9 +2,12 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+import numpy as np
+
 from graph_memory.embedding import CachedEmbedder, load
 from graph_memory.errors import RerankError
 from graph_memory.inference.breaker import BreakerState
+from graph_memory.inference.ports import Vectors
 from graph_memory.model import asker_of
 from graph_memory.recall import Reason, Recall, Recaller, ranking
 from graph_memory.text import tokens
@@ -224,3 +227,21 @@ async def test_what_says_a_name_comes_before_what_its_bearer_says(memory: Memory
     holding, _ = await find(memory, "小美", CLASS)
     assert "过生日" in holding[0]
     assert len(holding) == 10
+
+
+async def test_a_question_outlives_an_exchange_of_the_model_that_embeds_it(memory: Memory) -> None:
+    class Other(HashingEmbedder):
+        async def query(self, text: str) -> Vectors:
+            return np.tile(await super().query(text), 2)
+
+    class Leaving(HashingEmbedder):
+        async def query(self, text: str) -> Vectors:
+            recaller.use(Other("other"))
+            return await super().query(text)
+
+    recaller = await memory.open()
+    await memory.say(HOME, HONG, "我养了一只猫叫豆包", name="小红")
+    recaller.use(Leaving())
+    found = await memory.ask(HOME, "小红养了什么？")
+    assert found.trace.problem == ""
+    assert "豆包" in texts(found)
