@@ -34,7 +34,10 @@ from .adapter import Host
 logger = logging.getLogger("graph_memory.plugin")
 
 MAX_TEXT = 1_440
-"""Bytes of one text that are embedded: 480 Chinese characters. Many models refuse 512 tokens."""
+"""Bytes of one text that are embedded or reranked: 480 Chinese characters.
+
+Many models refuse 512 tokens.
+"""
 
 
 class ProviderModel:
@@ -152,7 +155,8 @@ class ProviderReranker:
         """
         try:
             provider = self._host.rerank_provider(self._id)
-            found = await provider.rerank(query, texts, top_n=len(texts))
+            some = [fit(text, MAX_TEXT) for text in texts]
+            found = await provider.rerank(query, some, top_n=len(texts))
             scores = {each.index: float(each.relevance_score) for each in found}
         except Exception as error:  # whatever the provider's SDK raises
             raise RerankError(f"the rerank provider {self._id!r} failed: {brief(error)}") from error

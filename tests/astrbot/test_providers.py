@@ -8,6 +8,7 @@ import pytest
 
 from graph_memory import embedding
 from graph_memory.astrbot.providers import (
+    MAX_TEXT,
     ProviderEmbedder,
     ProviderModel,
     ProviderReranker,
@@ -228,6 +229,7 @@ class Ranks:
     async def rerank(self, query: str, documents: list[str], top_n: int | None = None) -> Any:
         if self.error:
             raise self.error
+        self.documents = documents
         return [SimpleNamespace(index=i, relevance_score=score) for i, score in self.found]
 
 
@@ -235,6 +237,15 @@ async def test_scores_of_a_rerank_provider_are_in_the_order_of_the_texts() -> No
     host = SimpleNamespace(rerank_provider=lambda _: Ranks((2, 0.9), (0, 0.4)))
     found = await ProviderReranker(host, "r").scores("q", ["a", "b", "c"])  # type: ignore[arg-type]
     assert found == [0.4, 0.4, 0.9]
+
+
+async def test_a_rerank_provider_is_asked_for_as_much_of_a_long_text_as_every_model_takes():
+    ranks = Ranks((0, 0.9), (1, 0.4))
+    host = SimpleNamespace(rerank_provider=lambda _: ranks)
+    await ProviderReranker(host, "r").scores("q", ["猫", "长" * 8_000])  # type: ignore[arg-type]
+    short, long = ranks.documents
+    assert short == "猫"
+    assert len(long.encode()) <= MAX_TEXT
 
 
 @pytest.mark.parametrize("wrong", [None, Ranks(), Ranks((9, 1.0)), Ranks(error=OSError("down"))])
