@@ -125,8 +125,7 @@ def _shared(text: str, other: str) -> int:
 @routes.get("/memories/new")
 async def blank(memory: Memory, visit: Visit) -> Response:
     """The form in which the owner tells a fact."""
-    given = visit.query
-    return await _write(memory, visit, FactForm().filled(given), meant=given)
+    return await _write(memory, visit, FactForm().filled(visit.query), meant=visit.query)
 
 
 @routes.post("/memories/new")
@@ -139,6 +138,8 @@ async def tell(memory: Memory, visit: Visit) -> Response:
         return await _write(memory, visit, form, 422, notice="invalid")
     if not (form.statement.strip() and form.about.strip()):
         return await _write(memory, visit, form, 422, notice="invalid")
+    if form.session not in {each.id for each in await memory.library.sessions()}:
+        return await _write(memory, visit, form, 422, notice="gone")
     about = library.Meant(form.about, form.about_node)
     try:
         with or_back("/memories/new", same=errors.NotFoundError):
@@ -234,11 +235,8 @@ async def _write(
     }
     cards = await memory.library.cards(each.node for some in choices.values() for each in some)
     here = [each.node for each in choices.get("about", ()) if each.here]
-    if (
-        not detail
-        and len(here) == 1
-        and form.about_node not in ("new", *(e.node for e in choices["about"]))
-    ):
+    is_chosen = form.about_node in ("new", *(each.node for each in choices.get("about", ())))
+    if not detail and len(here) == 1 and not is_chosen:
         form = replace(form, about_node=here[0])
     return visit.render(
         "memory_edit.html",
