@@ -7,6 +7,7 @@ import asyncio
 import logging
 import re
 from typing import Any
+from urllib.parse import unquote
 
 import httpx
 import pytest
@@ -248,6 +249,16 @@ async def test_an_address_that_is_none_is_no_error(stranger, caplog):
     )
     assert page.status_code in {200, 303}
     assert caplog.records == []
+
+
+async def test_a_language_chosen_after_a_wrong_key_leads_on_as_before(stranger):
+    typed = {"key": "wrong-guess", "next": "/memories?q=猫&own=yes"}
+    page = Markup((await stranger.post("/login", data=typed, headers=OURS)).text)
+    (english,) = page.all("a", hreflang="en")
+    chosen = await stranger.get(english["href"])
+    page = Markup((await stranger.get(chosen.headers["location"])).text)
+    (kept,) = page.all("input", name="next")
+    assert unquote(kept["value"]) == typed["next"]
 
 
 async def test_login_and_preferences_stay_here(stranger, owner):
