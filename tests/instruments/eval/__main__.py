@@ -68,6 +68,10 @@ def main() -> None:
     options = parser.parse_args()
     if options.live and missing(os.environ):
         parser.error(f"a real model needs {', '.join(missing(os.environ))} in the environment")
+    if options.file and not options.file.exists():
+        parser.error(f"there is no {options.file}")
+    if not (options.file or options.recorded or options.search or options.leave_out):
+        parser.error("name a file of conversations, or the folder of PrecisionMemBench")
     if options.leave_out:
         print(asyncio.run(LeaveOut(dict(_sources(options))).run()))
         return
