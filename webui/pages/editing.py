@@ -47,9 +47,9 @@ class FactForm:
     def of(cls, line: library.FactLine, words: Translator) -> FactForm:
         """What a fact states now."""
         fact = line.fact
-        last = None if fact.expires is None else fact.expires - 1
-        since, until, expires = (
-            words.iso(at)[:10] for at in (fact.valid_from, fact.valid_to, last)
+        since = words.iso(fact.valid_from)[:10]
+        until, expires = (
+            "" if end is None else words.iso(end - 1)[:10] for end in (fact.valid_to, fact.expires)
         )
         percent = str(round(fact.importance * 100))
         return cls(
@@ -81,7 +81,7 @@ class FactForm:
         if not 0 <= percent <= 100 or not is_known:
             raise ValueError("not a choice of the form")
         begin = midnight(self.since, zone) if self.since else None
-        end = midnight(self.until, zone) if self.until else None
+        end = midnight(self.until, zone, 1) if self.until else None
         some = [at for at in (begin, end) if at is not None]
         gone = midnight(self.expires, zone, 1) if self.expires else None
         if not all(map(math.isfinite, (*some, gone or 0))) or some != sorted(some):
