@@ -280,7 +280,8 @@ def addressee(db: sqlite3.Connection, circle: str, quote: Quote, account: str = 
     user = quote.user
     if found is not None and not user:
         user = by_ids(db, [found])[0].sender
-    return Addressee(user, quote.name, found or 0)
+    # A name alone stands for nobody, and nothing could ever take it out again.
+    return Addressee(user, quote.name if user else "", found or 0)
 
 
 # --------------------------------------------------------------------------- batches

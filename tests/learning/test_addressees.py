@@ -48,6 +48,8 @@ async def test_who_is_quoted_is_known_by_the_message_if_the_platform_does_not_sa
     await room.say("red", "我明天去北京", "小红", ref="1@9")
     message = await room.say("zhang", "我也去", "张三", quote=Quote("", "", "1", ""))
     assert message.to == (Addressee(RED, "", message.id - 1),)
+    message = await room.say("zhang", "好啊", "张三", quote=Quote("", "小红", "5", ""))
+    assert message.to == (Addressee("", "", 0),), "a name alone could never be forgotten again"
 
 
 async def test_quoted_words_cannot_leave_their_quote(room: Chat):
