@@ -152,9 +152,9 @@ class FactHistory:
         What is to come replaces at once what was to come in its place, the rest on its day.
         ``object`` are names of what it is about, about to be written.
         """
-        if fact.is_over(self._now):
-            return fact
         older = {old.id for old in replaces if self.may_replace(fact, old)}
+        if fact.is_over(self._now):
+            return replace(fact, supersedes=tuple(sorted(older)))
         rivals: list[Fact] = []
         if fact.predicate in SINGLE_VALUED:  # the other values of what has one
             standing = self._visible.history(fact.subject, fact.predicate)
@@ -212,12 +212,14 @@ def ended(
     evidence: Sequence[Message],
     now: float,
     copies: Iterable[Fact],
+    until: float | None = None,
 ) -> Fact:
     """The row of ``session`` that says that ``fact`` and its copies no longer hold."""
     over = repeated(fact, session, speaker, evidence, now)
+    end = until if until and until > (fact.valid_from or 0.0) else over.said_at
     id = stable_id("f", session, fact.id, "ended", str(evidence[0].id))
     gone = tuple(sorted({fact.id, *(copy.id for copy in copies)}))
-    return replace(over, id=id, valid_to=over.said_at, awaits=(), supersedes=gone)
+    return replace(over, id=id, valid_to=end, awaits=(), supersedes=gone)
 
 
 def repeated(

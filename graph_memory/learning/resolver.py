@@ -134,8 +134,8 @@ class _Resolution:
                 if normalise(old.statement) != normalise(same.statement):
                     self._end(old, [m for m in evidence if self._may_end(m, old)])
         elif self._history.may_replace(fact, same):
-            copies = self._history.copies(same)
-            over = ended(same, self._session.id, fact.speaker, evidence, self._now, copies)
+            copies, here = self._history.copies(same), self._session.id
+            over = ended(same, here, fact.speaker, evidence, self._now, copies, fact.valid_to)
             self._write(over, subject, object)
         if fact.predicate == "is_named" and (speaker == subject.id or is_entity(subject.id)):
             text = self._nodes.text(claim.object)
@@ -224,7 +224,8 @@ class _Resolution:
         start, end = period if period and claim.predicate not in _UNDATED else (inf, -inf)
         over = end_of(claim.date, self._context.zone) or -inf
         vague = precision(claim.date) if start < inf else ""
-        if claim.past:
+        is_over = -inf < over <= said and claim.predicate not in _UNDATED | TASKS | {"did"}
+        if claim.past or is_over:
             begun = {"valid_from": start, "precision": vague} if start < said else {}
             is_told = -inf < over < said and not over <= start < said
             return {**begun, "valid_to": over if is_told else said}
