@@ -91,7 +91,7 @@ def correcting(
         precision=old.precision if is_dated else "",
         valid_to=_until(visible, old),
         awaits=(),
-        due=old.due and (day_over(words, at, zone) or old.due),
+        due=due_by(old, words, at, zone),
         hearsay=old.hearsay and old.subject not in own,
         status=Status.ACTIVE.value,
         archived_at=None,
@@ -167,6 +167,13 @@ def _shared(row: Row, facts: Iterable[Fact]) -> int:
     """How much of what a row says one of some facts says as well."""
     said = content(str(getattr(row, row.words[0]))) if row.words else set[str]()
     return max((len(said & content(fact.statement)) for fact in facts), default=0)
+
+
+def due_by(old: Fact, words: str, now: float, zone: tzinfo) -> float | None:
+    """By when what is to be done is due: another day if new words name another one."""
+    named = day_over(words, now, zone)
+    is_other = named != day_over(old.statement, now, zone)
+    return named if old.due and named and is_other else old.due
 
 
 def worded(words: str, limit: int) -> str:
@@ -397,6 +404,7 @@ class Amendment:
         subject: Whom or what it is about.
         object: The other person or thing; with an empty name for none.
         hearsay: Whether the speaker had it from others.
+        due: By when it is to be done.
         period: From when and until when it is true.
         expires: When it is to be forgotten, if ever.
     """
@@ -409,6 +417,7 @@ class Amendment:
     expires: tuple[float | None] | None = None
     subject: Meant | None = None
     hearsay: bool | None = None
+    due: float | None = None
 
 
 def version(fact: Fact, replaced_by: Iterable[str]) -> str:
@@ -424,10 +433,10 @@ def amending(
 ) -> Draft:
     """The draft that replaces what a fact states, or alters how important it is.
 
-    The new one has the old one's place in everything: Session, time, evidence, what has
-    replaced it since. So it is seen, and taken back, as the old one would be. If it is about
-    somebody else, the old one is archived: who may not see the new one is not to go on
-    believing it, and what replaced it was about another.
+    The new one has the old one's place in everything (Session, time, evidence, what has replaced
+    it since), so it is seen, and taken back, as that would be. If it is about somebody else, the
+    old one is archived: who may not see the new one is not to go on believing it, and what
+    replaced it was about another, as is what it was to replace.
 
     Raises:
         UnclearError: A name may mean several, or it is one of an account that is not named.
@@ -449,6 +458,8 @@ def amending(
         valid_from=begin,
         valid_to=end,
         precision=old.precision if begin == old.valid_from else "",
+        due=wanted.due or old.due,
+        awaits=() if is_moved else old.awaits,
     )
     same = replace(new, importance=old.importance, half_life=old.half_life)
     if replace(same, expires=old.expires, hearsay=old.hearsay) == old:
@@ -465,10 +476,8 @@ def amending(
         supersedes=(old.id,),
         corrects=False,
     )
-    past = replace(old, pinned=False)
-    if is_moved:
-        past = _handled(past, "archive", now)
-    draft.put += [*put, *made, new, past]
+    past = _handled(old, "archive", now) if is_moved else old
+    draft.put += [*put, *made, new, replace(past, pinned=False)]
     draft.put += [
         replace(fact, supersedes=(*fact.supersedes, new.id))
         for fact in ([] if is_moved else rows.replacing(old.id))

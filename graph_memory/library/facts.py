@@ -50,6 +50,7 @@ from .edits import (
     Meant,
     amending,
     correcting,
+    due_by,
     effect,
     handling,
     mute,
@@ -616,7 +617,8 @@ class Library(Part):
             newer = (each.id for each in rows.replacing(id))
             if seen and version(old, newer) != seen:
                 raise StaleError(f"fact {id} was changed meanwhile")
-            return amending(rows, old, wanted, actor, now, is_muted=mute)
+            told = replace(wanted, due=due_by(old, wanted.statement, now, self._zone))
+            return amending(rows, old, told, actor, now, is_muted=mute)
 
         return _done(await self._journal.commit(resolve), id)
 

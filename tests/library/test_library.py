@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import asdict, replace
+from datetime import UTC, datetime
 
 import pytest
 
@@ -31,6 +32,7 @@ from ..makers import (
 ZHANG, LI = user("zhang"), user("li")
 HOME, ROOM = private("zhang"), group("1")
 NOW = T0 + 10 * DAY
+OCTOBER = datetime(2026, 10, 9, tzinfo=UTC).timestamp()
 
 
 @pytest.fixture
@@ -193,6 +195,19 @@ async def test_an_amended_fact_takes_the_place_of_the_old_one(seeded, library):
     assert new.fact.id in {line.fact.id for line in await library.mine(asker_of(HOME, ZHANG))}
     await library.undo(change.id, OWNER)
     assert await everything(seeded) == before
+
+
+async def test_an_edit_of_a_plan_has_the_day_that_its_words_name(seeded, library) -> None:
+    plan = {"predicate": "plans", "due": T0 + DAY, "awaits": ("f:home",)}
+    await put(seeded, replace(CAT, statement="张三9月22日考试", **plan))
+    for words, due in (("张三9月22日考数学", T0 + DAY), ("张三10月8日考试", OCTOBER)):
+        await library.amend(CAT.id, Amendment(words), OWNER)
+        new = (await library.fact(CAT.id)).replaced_by[-1].fact
+        assert (new.due, new.awaits) == (due, plan["awaits"])
+        await library.undo(await last_change(seeded), OWNER)
+    await library.amend(CAT.id, Amendment("", subject=Meant("王五")), OWNER)
+    (other,) = (await library.fact(CAT.id)).replaced_by
+    assert other.fact.awaits == ()  # which are another's
 
 
 async def test_keywords_stay_with_the_words_they_are_for(seeded: Journal, library: Library) -> None:
