@@ -18,6 +18,8 @@ from .weights import BRIEF, FEW, MINOR
 MAX_QUERY = 2_000
 """Characters of a message that are searched for."""
 MAX_PARTS = 4
+MAX_TURNS = 16
+"""Last places of a message that are looked at for where it comes to the point."""
 
 _TOPIC = re.compile(
     r"(?:(?<=[。！？!?；;\n，,.])|^)\s{0,9}"
@@ -342,7 +344,7 @@ def _questions(topic: str) -> list[Subquery]:
 
 def _to_the_point(topic: str) -> str:
     """What follows the last turn after which something is asked."""
-    for turn in reversed(list(_TURN.finditer(topic))):
+    for turn in reversed(list(_TURN.finditer(topic))[-MAX_TURNS:]):
         rest = _LEADING.sub("", topic[turn.end() :])
         if _ASKS.search(rest) and len(set(terms(rest))) > 1:
             return rest
@@ -361,10 +363,9 @@ def _part(text: str, around: str) -> Subquery:
     for word in (other for found in kin_in(normalise(text)) for other in same_kin(found)):
         for term in search_terms(word if len(word) > 1 else f"我{word}"):
             weights.setdefault(term, 1.0)
-    whole = f"{around} {text}" if around else text
     predicates, former = predicates_of(text), bool(_FORMER.search(text))
     many = bool(_MANY.search(text)) or predicates.issuperset(PREDICATES)
-    return Subquery(whole.strip(), weights, said, many, former, predicates)
+    return Subquery(f"{around} {text}".strip(), weights, said, many, former, predicates)
 
 
 def predicates_of(text: str) -> frozenset[str]:

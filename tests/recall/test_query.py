@@ -150,8 +150,8 @@ def test_what_is_a_task(text: str, expected: bool) -> None:
     assert is_task(text) is expected
 
 
-def test_a_page_of_blank_lines_takes_no_time() -> None:
-    text = "你好" + "\n" * 1_990 + "在吗"
+@pytest.mark.parametrize("text", ["你好" + "\n" * 1_990 + "在吗", "不是，" * 660 + "?"])
+def test_what_is_said_over_and_over_takes_no_time(text: str) -> None:
     began = time.process_time()
     split(text)
     assert time.process_time() - began < 0.1
