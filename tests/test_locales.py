@@ -28,6 +28,13 @@ def test_the_same_texts_with_the_same_placeholders() -> None:
         assert placeholders(chinese) == placeholders(english), key
 
 
+def test_no_two_reasons_of_changes_read_alike() -> None:
+    older = {"reason.learn", "reason.claim", "reason.staged"}
+    for texts in TEXTS.values():
+        reasons = [key for key in texts if key.startswith("reason.") and key not in older]
+        assert len({texts[key] for key in reasons}) == len(reasons)
+
+
 def test_no_key_is_there_twice() -> None:
     for language, texts in TEXTS.items():
         path = ROOT / "graph_memory" / "locales" / f"{language}.json"
