@@ -289,13 +289,21 @@ class _ImportTask:
         """Do a piece of the work in a transaction, and note how far it is."""
 
         def step(db: sqlite3.Connection, tell: Tell) -> None:
-            if _deleted(db) != self._deleted:
-                raise JournalError("somebody was forgotten meanwhile; import the file again")
+            if (deleted := _deleted(db)) != self._deleted:
+                self._look_again(deleted)
             work(db, tell)
             self._run.save(db)
 
         await self._journal.alter(step)
         self._steps.take(count)
+
+    def _look_again(self, deleted: _Marks) -> None:
+        """Go on unless somebody was forgotten, or something of the file taken back."""
+        marks = {mark for mark, _ in deleted - self._deleted}
+        is_erasure = any(at for _, at in deleted ^ self._deleted)
+        if is_erasure or retraction.held(self._intake.db, marks):
+            raise JournalError("somebody was forgotten meanwhile; import the file again")
+        self._deleted = deleted
 
     def _begin(self, db: sqlite3.Connection, tell: Tell) -> None:
         run = self._run

@@ -16,14 +16,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graph_memory.deletion import forget_me
+from graph_memory.deletion import forget_me, retraction
 from graph_memory.errors import JournalError
 from graph_memory.store import Journal
 from graph_memory.transfer.import_runs import saved
-from tests.makers import T0, broken_off, user
+from tests.makers import T0, broken_off, group, message, user
 from tests.recall.histories import History, histories
 
-from .support import brought, everything, exported, importer, opened, put
+from .support import brought, everything, exported, hear, importer, opened, put
 from .test_own import moverof, play
 from .test_sources import lines
 
@@ -109,6 +109,28 @@ async def test_an_import_stops_while_somebody_is_being_forgotten(tmp_path, monke
         with pytest.raises(JournalError, match="forgotten meanwhile"):
             await importer(journal, path).run()
         assert len(await everything(journal)) == 0
+
+
+async def test_only_what_is_in_the_file_must_not_be_taken_back_meanwhile(tmp_path, monkeypatch):
+    """In some group somebody takes something back every other minute."""
+    async with opened(tmp_path / "a") as one, opened(tmp_path / "b") as two:
+        await brought(one, source(tmp_path / "x.jsonl"))
+        own = put(tmp_path / "own.jsonl", await exported(one))
+        (told,) = await one.messages([COUNT])
+        (heard,) = await hear(two, group("8"), message(group("8"), user("3"), "说错了"))
+        alter, marks = two.alter, [retraction.mark_of(told.sender, told.ref, told.at)]
+
+        async def retracting(work: Callable[..., T]) -> T:
+            result = await alter(work)
+            await alter(lambda db, _tell: retraction.put_marks(db, marks, repr(T0)))
+            return result
+
+        monkeypatch.setattr(two, "alter", retracting)
+        with pytest.raises(JournalError, match="forgotten meanwhile"):
+            await importer(two, own).run()
+        marks.append(retraction.mark_of(heard.sender, heard.ref, heard.at))
+        assert (await importer(two, own).run()).run.state == "done"
+        assert len(await everything(two)) == COUNT - 1 + 1
 
 
 @given(histories(), histories(), st.integers(0, 30), st.integers(0, 30), st.integers(0, 30))
