@@ -48,6 +48,8 @@ _FACT = (
 _SPLIT = re.compile(r"\s*[|｜]\s*")
 _COUNTED = re.compile(r"^\d{1,2}(?:[.)）]\s|、)\s*")
 """What numbered lines begin with."""
+_ONE_AFTER_ANOTHER = re.compile(r"\}\s+\{")
+"""Between objects of which no list is made."""
 _REPLACES = re.compile(r">\s*([0-9]{1,6}(?:\s*[,，、]\s*[0-9]{1,6})*)")
 _PAIR = re.compile(
     r"(?<![A-Za-z0-9])(?<!^-)(?<![^0-9]-)([0-9]{1,6})(?![0-9])(?:\s*[:：@]\s*([0-9]{1,6})(?![0-9]))?"
@@ -159,7 +161,9 @@ def parse(
         data = {"lines": answer.text}
     known, lines = data.get("known"), data.get("lines")
     if "lines" in data:
-        data = {**data, **((_is_nested(lines) and _answer_of(lines)) or _items(lines))}
+        text = "\n".join(line for line in _list(lines) if isinstance(line, str))
+        nested = (_answer_of(text) or _answer_of(lines)) if _is_nested(lines) else None
+        data = {**data, **(nested or _items(text))}
     elif isinstance(known, dict):
         data = {**data, **known}
     read = partial(_fact, predicates={*PREDICATES, *relations})
@@ -184,9 +188,8 @@ def _is_nested(lines: Any) -> bool:
     return _is_fact(first) or (isinstance(first, str) and bool(re.match(r"\s*\[?\s*\{", first)))
 
 
-def _items(lines: Any) -> dict[str, Any]:
+def _items(text: str) -> dict[str, Any]:
     """The lines of an answer as objects, by the first of their parts."""
-    text = "\n".join(line for line in _list(lines) if isinstance(line, str))
     text = text if "\n" in text else text.replace("\\n", "\n")  # escaped twice
     words = ("summary", "restated", "ended", "used", "entities", "facts")
     found: dict[str, list[Any]] = {word: [] for word in words}
@@ -214,7 +217,7 @@ def _loads(text: str) -> Any:
     try:
         import json_repair  # not before something is learned
 
-        return json_repair.loads(text)
+        return json_repair.loads(_ONE_AFTER_ANOTHER.sub("},{", text))
     except Exception:  # a third party's parser over hostile text: whatever it raises
         return None
 

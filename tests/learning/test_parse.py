@@ -83,6 +83,14 @@ def test_known_numbers_may_be_nested_lists_or_text():
     )
 
 
+def test_of_objects_on_lines_of_their_own_each_is_read():
+    facts = [{"subject": "U1", "statement": f"张三喜欢{what}"} for what in ("猫", "狗", "鸟")]
+    apart = [json.dumps(fact) for fact in facts]
+    for answer in (Answer("", {"lines": apart}), Answer("", {"lines": "\n".join(apart)})):
+        assert len(parse(answer).facts) == 3
+    assert len(parse(Answer("\n".join(apart))).facts) == 3
+
+
 def test_what_is_quoted_in_a_line_is_no_answer():
     bare = [{"subject": "U1", "statement": "张三喜欢猫", "evidence": [1]}]
     assert parse(Answer("", {"lines": bare})).facts[0].statement == "张三喜欢猫"
