@@ -79,7 +79,7 @@ class Commands(Answers):
         if turn.is_owner:
             health = await self.memory.health()
             return describe(health, self._language, self.memory.zone, self.web)
-        mine = await self.memory.library.mine(turn.asker, limit=1000)
+        mine = await self.memory.library.mine(turn.asker)
         lines = [self._say("status", mine=len(mine))]
         if turn.is_admin:
             lines.append(self._say("status_more"))
@@ -100,7 +100,7 @@ class Commands(Answers):
         """What is known about the speaker, as far as it may be shown here; a page of it."""
         if page.strip() and not page.strip().isdecimal():
             return misused(self._language, "mine", page)
-        known = await self.memory.library.mine(turn.asker, limit=1000)
+        known = await self.memory.library.mine(turn.asker)
         if not known:
             return self._say("mine_none")
         pages = -(-len(known) // LISTED)
@@ -109,11 +109,13 @@ class Commands(Answers):
         listed = [Reference(Fact.kind, fact.id, fact.statement) for fact in facts]
         self.memory.references.number(turn, listed)
         said = await self.memory.lookup.signed(turn.asker, facts)
+        now, formerly = self.memory.now(), f"〔{self._say('block_formerly')}〕"
         lines = [
             self._say(
                 "fact_line",
                 number=number,
-                statement=f"〔{who}〕{without_name(fenced(fact.statement, MAX_STATEMENT), who)}",
+                statement=f"〔{who}〕{formerly if fact.is_over(now) else ''}"
+                f"{without_name(fenced(fact.statement, MAX_STATEMENT), who)}",
                 date=self._date(fact.said_at),
             )
             for number, (fact, who) in enumerate(zip(facts, said, strict=True), 1)

@@ -171,9 +171,8 @@ def _shared(row: Row, facts: Iterable[Fact]) -> int:
 
 def due_by(old: Fact, words: str, now: float, zone: tzinfo) -> float | None:
     """By when what is to be done is due: another day if new words name another one."""
-    named = day_over(words, now, zone)
-    is_other = named != day_over(old.statement, now, zone)
-    return named if old.due and named and is_other else old.due
+    before, named = (day_over(each, now, zone) for each in (old.statement, words))
+    return named if old.due and named not in (None, before) else old.due
 
 
 def worded(words: str, limit: int) -> str:

@@ -453,7 +453,7 @@ class Library(Part):
 
     # ------------------------------------------------------------------ askers
 
-    async def mine(self, asker: Asker, limit: int = 20) -> list[FactLine]:
+    async def mine(self, asker: Asker) -> list[FactLine]:
         """What the asker may see of what is known about them, the important first."""
 
         def work(rows: Rows) -> list[FactLine]:
@@ -469,7 +469,7 @@ class Library(Part):
             names = visible.names_of({n for f in current for n in (f.subject, f.object)})
             places = ((fact, visible.session(fact.session)) for fact in current)
             lines = [self._line(fact, names, place, False) for fact, place in places if place]
-            return sorted(lines, key=_by_importance)[:limit]
+            return sorted(lines, key=_by_importance)
 
         return await self._journal.read(work)
 
