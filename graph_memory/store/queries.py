@@ -307,8 +307,15 @@ def conflicts(db: sqlite3.Connection, limit: int) -> list[tuple[str, str, bool]]
 
 
 def archived(db: sqlite3.Connection, before: float, limit: int) -> list[Fact]:
-    """Facts that were archived before a time, longest ago first."""
-    query = "FROM fact WHERE status = 'archived' AND archived_at < ? ORDER BY archived_at, id"
+    """Facts that were archived before a time, longest ago first.
+
+    Not those without which what they replaced would be true again: it may be pinned.
+    """
+    query = (
+        "FROM fact f WHERE status = 'archived' AND archived_at < ? AND NOT EXISTS"
+        " (SELECT 1 FROM json_each(f.data, '$.supersedes') s CROSS JOIN fact o"
+        " ON o.id = s.value AND o.status = 'active') ORDER BY archived_at, id"
+    )
     return _facts(db, query, before, limit)
 
 

@@ -135,6 +135,21 @@ async def test_superseded_facts_go_on_their_own_clock_but_only_within_a_session(
     assert await statements(journal, "archived") == {"张三住在北京"}
 
 
+async def test_what_is_pinned_is_not_true_again_when_what_replaced_it_has_faded(
+    journal, upkeep, clock
+):
+    old = fact(HOME, ZHANG, entity("吃素"), "张三吃素", pinned=True)
+    new = fact(
+        HOME, ZHANG, entity("吃肉"), "张三不吃素了", supersedes=(old.id,),
+        status="archived", archived_at=T0,
+    )  # fmt: skip
+    await put(journal, HOME, old, new)
+    clock.now = T0 + GRACE + 60
+    assert (await upkeep.run()).deleted == 0
+    await put(journal, replace(old, pinned=False, status="archived", archived_at=T0))
+    assert (await upkeep.run()).deleted == 2
+
+
 async def test_an_entity_goes_with_its_last_row(journal, upkeep, clock):
     rain, cat = entity("雨"), entity("猫")
     gone = fact(HOME, ZHANG, rain, "昨天下雨了", status="archived", archived_at=T0)
