@@ -26,7 +26,7 @@ _OVER = re.compile(
     re.IGNORECASE,
 )
 DENIES = re.compile(
-    r"\W*(?:(?:[呃额啊哎诶欸嗯喂唉呀哈这那]+|等等|等一下|oh|um+|uh|er|hey|wait|hm+|actually)\W*)*(?:"
+    r"\W*(?:(?:[呃额啊哎诶欸嗯喂唉呀哈这那]|等等|等一下|oh|um+|uh|er|hey|wait|hm+|actually)\W*)*+(?:"
     r"不对(?![劲付称着头等口])|(?:才|并|可)?不是(?![吧很太特说不没我你滋一])"
     r"|[您你这那又都全还好像应该是给完]*[记说搞弄想认写]?错[了啦咯]|[您你又都全]*[记说搞弄想认][错混反岔]"
     r"|(?:no|nope|nah)\b(?!,? (?:way|prob|wo|idea|doubt|need|thank|one|kidding|matter|rush|big"

@@ -7,6 +7,7 @@ row is the word of somebody who said nothing of it.
 import asyncio
 import tempfile
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 import pytest
@@ -79,6 +80,13 @@ def test_corrections_are_told_from_what_only_begins_like_one() -> None:
     missed = [line for line in lines if line[0] == "+" and not denies(line[2:])]
     false = [line for line in lines if line[0] == "-" and denies(line[2:])]
     assert (missed, false) == (["+ 没有啊，我没养过狗", "+ I never said I live in Boston"], [])
+
+
+def test_one_who_only_laughs_denies_nothing_and_holds_nothing_up() -> None:
+    said = [message(CLUB, BOT, "你家猫叫豆包"), message(CLUB, MAY, "哈" * 3000, T0 + 1)]
+    before = process_time()
+    assert not denials(said)
+    assert process_time() - before < 1  # a hundred of them took for ever
 
 
 SAID = (
