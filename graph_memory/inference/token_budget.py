@@ -206,7 +206,7 @@ class _Metered:
         account = self._spending.today()
         if account.blocked_for:
             raise HeldBackError(f"the {account.limit} tokens a day may cost are spent")
-        prompt = await asyncio.to_thread(redacted, prompt)
+        prompt = await asyncio.to_thread(_redacted, prompt)
         try:
             with self._call():
                 return await self._counted(system, prompt, tool, where)
@@ -227,6 +227,11 @@ class _Metered:
             asked = system + prompt + (json.dumps(tool.parameters) if tool else "")
             self._spending.add(self._purpose, *_cost(asked, answer))
         return answer
+
+
+def _redacted(prompt: str) -> str:
+    """A prompt without secrets, line by line: the date below 我忘了密码 is none."""
+    return "\n".join(redacted(line) for line in prompt.split("\n"))
 
 
 def _cost(asked: str, answer: Answer | None) -> tuple[int, int]:

@@ -103,6 +103,13 @@ async def test_what_a_provider_does_not_count_is_estimated(spending: TokenBudget
     assert spending.today().costs["rewrite"] == Cost(1, 7, 3)
 
 
+async def test_what_stands_below_talk_of_a_password_is_none(spending: TokenBudget) -> None:
+    model = ScriptedModel(["好"])
+    chat = "[9] U1: 我忘了那个密码\n2026-11-29 周日\n[100] U1: 我想改密码\n</chat>"
+    await spending.metered(model, "learn").ask("", f"{chat}\n密码是 hunter2!")
+    assert model.calls[0].prompt == f"{chat}\n密码是 ••••••!"
+
+
 async def test_a_failure_is_a_call_that_cost_nothing(spending: TokenBudget) -> None:
     with pytest.raises(ExtractionError):
         await spending.metered(ScriptedModel([None]), "learn").ask("系统", "问题")
