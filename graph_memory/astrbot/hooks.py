@@ -83,7 +83,8 @@ async def remind(host: Host, memory: MemoryService, event: Any, request: Any) ->
     turn = None if is_off(event) else await host.turn(event, request)
     if turn is None:
         return
-    turn = replace(turn, text=turn.text or request.prompt or "")
+    prompt = request.prompt or ""  # of a file alone it is AstrBot's, not said by anybody
+    turn = replace(turn, text=turn.text or (prompt if is_said(prompt) else ""))
     memory.recall.expect(turn.text)
     host.offer_tools(request)
     teach(memory, event, request, turn)

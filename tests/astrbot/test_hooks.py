@@ -115,3 +115,18 @@ async def test_a_chat_for_which_the_plugin_is_off_is_left_alone(world, monkeypat
     await hooks.remind(astrbot, world.memory, event, ProviderRequest(prompt="我对什么过敏"))
     await hooks.reply(astrbot, world.memory, event, LLMResponse("assistant", "花生。"))
     assert (len(blocks), len(await said(world))) == (is_on, is_on)
+
+
+async def test_a_file_alone_asks_nothing(world, monkeypatch):
+    astrbot, asked = host(), list[str]()
+
+    async def remind(_asker: object, query: str, _options: object) -> SimpleNamespace:
+        asked.append(query)
+        return SimpleNamespace(block="")
+
+    monkeypatch.setattr(world.memory.recall, "remind", remind)
+    for prompt in ("<attachment>", "总结一下"):
+        event = Heard()
+        event.message_str = ""
+        await hooks.remind(astrbot, world.memory, event, ProviderRequest(prompt=prompt))
+    assert asked == ["", "总结一下"]

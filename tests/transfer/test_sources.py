@@ -281,6 +281,7 @@ async def test_what_astrbot_and_the_plugin_write_into_the_history_is_nobodys_wor
         turn("assistant", "Acknowledged the summary of our previous conversation history."),
         turn("user", [{"type": "text", "text": text} for text in seen]),
         turn("user", [{"type": "text", "text": text} for text in ("[图片]", note)]),
+        turn("user", [{"type": "text", "text": text} for text in ("<attachment>", note)]),
         turn("assistant", say("zh", "control_silent")),
         turn("user", say("zh", "care_turn")),
         turn("assistant", "画好了吗？"),

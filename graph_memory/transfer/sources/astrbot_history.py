@@ -34,7 +34,7 @@ _HOSTS = re.compile(
     r"|\[(?:(?:Image|Audio|Video|File) Attachment\b|(?:Image|Voice) unavailable\]"
     r"|Image Captioning Failed\]|Image from tool '|SYSTEM NOTICE|CronJob\]|BackgroundTask\])"
     r"|Our previous history conversation summary:|Acknowledged the summary of our previous conv"
-    r"|(?:\[图片\]|\[音频\]|Stop output\.|Output stopped\.)\s*$"
+    r"|(?:\[图片\]|\[音频\]|<attachment>|Stop output\.|Output stopped\.)\s*$"
     r"|Output your last task result below\.\s*$)"
 )
 """What AstrBot, or this plugin, puts beside what was said begins with it, or is no more."""
