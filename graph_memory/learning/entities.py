@@ -276,7 +276,8 @@ class EntityResolver:
     def by_id(self, id: str) -> Node:
         """A node that is known already, under the name it was last called."""
         id = self._visible.canonical(id)
-        names = (called.text,) if (called := self._visible.called(id)) else ()
+        called = self._visible.called(id)
+        names = (called.text,) if called else ()
         if not names and (mentioned := self._mentioned.get(id)):
             names = (mentioned,)
         if not is_entity(id):
