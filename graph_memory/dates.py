@@ -18,6 +18,8 @@ Span = tuple[float, float]
 
 YEARS = 5
 """Years back that a date without a year may be."""
+MOST_TIMES = 100
+"""Times that a text speaks of, at most; each is looked for among all memories."""
 
 _DIGITS = {digit: str(value) for value, digit in enumerate("零一二三四五六七八九")} | {"两": "2"}
 _TENS = re.compile(r"([一二两三四五六七八九]?)十([一二三四五六七八九]?)")
@@ -72,7 +74,7 @@ _NUMERIC = re.compile(
 """``2024-1-21``, ``2024.1.21``, ``21.01.2024``; a month beyond 12 is a day."""
 _DATE = r"\d{4}(?:-\d{1,2}(?:-\d{1,2})?)?"
 _RANGE = re.compile(
-    rf"\s*(?P<first>{_DATE})?\s*(?P<to>\.\.|~|—|–|至|到|\bto\b)?\s*(?P<last>{_DATE})?\s*"
+    rf"\s*+(?P<first>{_DATE})?\s*+(?P<to>\.\.|~|—|–|至|到|\bto\b)?\s*+(?P<last>{_DATE})?\s*+"
 )
 _SEASON = re.compile(
     r"(?P<zh>[春夏秋冬])(?P<end>[天季])?"
@@ -198,7 +200,7 @@ def timestamp(value: object, zone: tzinfo) -> float | None:
 def spans(text: str, now: float, zone: tzinfo) -> list[Span]:
     """The times that a text speaks of, as seconds ``(start, end)``."""
     today = _midnight(now, zone)
-    return list(map(_seconds, (*_relative(text, today), *_dates(text, today))))
+    return list(map(_seconds, (*_relative(text, today), *_dates(text, today))[:MOST_TIMES]))
 
 
 def _seconds(days: tuple[datetime, datetime]) -> Span:

@@ -95,8 +95,7 @@ class PeriodSummaries:
             return []
         chosen: list[tuple[Episode, Rank]] = []
         for since, until in past_periods(text, now, zone):
-            found = self._within(since, until, views)
-            chosen = [*chosen, *(each for each in found if each not in chosen)]
+            chosen += [each for each in self._within(since, until, views) if each not in chosen]
         chosen.sort(key=lambda each: (-each[1], -each[0].messages, each[0].id))
         return sorted(
             chosen[:MOST_SUMMARIES], key=lambda each: (-each[1], each[0].started_at, each[0].id)
