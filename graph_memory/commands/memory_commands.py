@@ -81,6 +81,8 @@ class Commands(Answers):
             return describe(health, self._language, self.memory.zone, self.web)
         mine = await self.memory.library.mine(turn.asker)
         lines = [self._say("status", mine=len(mine))]
+        if self.memory.learning.pauses.covers(turn.session, turn.user):
+            lines.append(self._say("status_paused"))
         if turn.is_admin:
             lines.append(self._say("status_more"))
         return "\n".join(lines)
