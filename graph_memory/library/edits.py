@@ -332,7 +332,7 @@ def _let_names_go(
         called: list[Name | Mention] = [*rows.find(Name, session=session, a=node)]
         called += rows.find(Mention, session=session, a=node)
         if left:
-            first = min(left, key=attrgetter("said_at"))
+            first = min(left, key=attrgetter("confidential", "said_at"))
             at, is_kept = first.said_at, first.confidential
             draft.put += [replace(row, first_at=at, confidential=is_kept) for row in called]
         else:
