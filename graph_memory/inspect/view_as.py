@@ -225,7 +225,7 @@ class ViewAs(Part):
         # What is archived is not in recall any more, but goes by the same views.
         views = self._recall.visible(asker)
         archived, sessions = await self._journal.look(
-            lambda db: (queries.archived(db, float("inf"), -1), contents.sessions(db).values())
+            lambda db: (queries.archived(db), contents.sessions(db).values())
         )
         facts, ranks = await self._recall.inspect(asker, _ranked)
         facts += archived

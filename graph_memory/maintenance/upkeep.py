@@ -160,7 +160,7 @@ class Upkeep(Part):
         archived += await self._slices(
             lambda db: queries.superseded_before(db, now - GRACE, SLICE), self._archive
         )
-        deleted = await self._slices(lambda db: queries.archived(db, now - GRACE, SLICE), _delete)
+        deleted = await self._slices(lambda db: queries.deletable(db, now - GRACE, SLICE), _delete)
         orphaned = await self._slices(lambda db: _orphans(db, now - GRACE, FEW), _delete_orphans)
         records = await self._summaries.write()
         thinned = 0

@@ -306,7 +306,13 @@ def conflicts(db: sqlite3.Connection, limit: int) -> list[tuple[str, str, bool]]
     ).fetchall()
 
 
-def archived(db: sqlite3.Connection, before: float, limit: int) -> list[Fact]:
+def archived(db: sqlite3.Connection) -> list[Fact]:
+    """Facts that are archived, longest ago first."""
+    query = "SELECT data FROM fact WHERE status = 'archived' ORDER BY archived_at, id"
+    return rows_of(Fact, db.execute(query))
+
+
+def deletable(db: sqlite3.Connection, before: float, limit: int) -> list[Fact]:
     """Facts that were archived before a time, longest ago first.
 
     Not those without which what they replaced would be true again: it may be pinned.

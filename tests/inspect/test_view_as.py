@@ -92,6 +92,13 @@ async def test_with_an_account_of_ours_that_has_its_private_chats_for_itself(mem
     assert barriers(elsewhere)["张三在学口琴"] is Barrier.AUDIENCE
 
 
+async def test_what_is_archived_is_seen_whatever_it_replaced(memory: MemoryService) -> None:
+    kept = replace(FADED, id="f:kept", statement="张三搬去过天津", supersedes=(OLD.id,))
+    await put(memory.journal, kept)
+    outlook = await looks(memory, memory.view_as.asker(ZHANG, "", "mei"))
+    assert stands(outlook)[kept.statement] is Standing.ARCHIVED
+
+
 async def test_in_private_one_sees_ones_own_and_the_club_since_one_came(memory):
     outlook = await looks(memory, memory.view_as.asker(ZHANG, "", "mei"))
     assert stands(outlook) == {
