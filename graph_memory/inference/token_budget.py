@@ -230,7 +230,10 @@ class _Metered:
 
 
 def _redacted(prompt: str) -> str:
-    """A prompt without secrets, line by line: the date below 我忘了密码 is none."""
+    """A prompt without secrets, line by line: the date below 我忘了密码 is none.
+
+    Messages, which may have secrets over several lines, are masked before each becomes one.
+    """
     return "\n".join(redacted(line) for line in prompt.split("\n"))
 
 

@@ -111,7 +111,9 @@ class FactHistory:
             is_one = self._visible.is_one(fact.object, other.object)
             if fact.predicate in SINGLE_VALUED or other.predicate in SINGLE_VALUED:
                 values = self.names(other.object)
-                is_one |= any(same_value(fact.predicate, a, b) for a in things for b in values)
+                is_one = is_one or any(
+                    same_value(fact.predicate, a, b) for a in things for b in values
+                )
                 told = gist(other.statement, {*names, *values, *things})
                 return is_alike and is_one and not says_more(fact.predicate, new_told, told)
             return new == gist(other.statement, names)

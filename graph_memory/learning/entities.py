@@ -174,8 +174,11 @@ class EntityResolver:
         """A reference without the name that a model writes beside a label: U1 张三."""
         word = reference.strip(_QUOTES + " ")
         for label, item in {**self._labels.people, **self._labels.things}.items():
-            name = word[len(label) :].strip(_QUOTES + " ")
-            if word.upper().startswith(label) and name in (item.name, *item.also):
+            beside = word[len(label) :]
+            is_label = (
+                word.upper().startswith(label) and not beside[:1].isdecimal()
+            )  # U10 is not U1
+            if is_label and beside.strip(_QUOTES + " ") in (item.name, *item.also):
                 return label
         return reference
 

@@ -4,11 +4,14 @@ import asyncio
 import tempfile
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graph_memory.learning.attribution import share
+from graph_memory.learning.entities import EntityResolver
 from graph_memory.model import BOT, PREDICATES, Change, Entity, Fact, Mention, is_entity, stable_id
 from graph_memory.privacy.scope import Policy, Sharing
 from graph_memory.retention import DAY
@@ -174,3 +177,14 @@ def _check(change: Change, batch, chat: Chat) -> None:
         assert is_entity(fact.object) or not is_entity(fact.subject)
         assert fact.subject != fact.object
     assert all(mention.count >= 1 for mention in written(change, Mention))
+
+
+def test_a_label_is_no_other_label_with_a_name_beside_it() -> None:
+    people = {
+        "U1": SimpleNamespace(name="0", also=()),
+        "U10": SimpleNamespace(name="李四", also=()),
+    }
+    resolver: Any = SimpleNamespace(_labels=SimpleNamespace(people=people, things={}))
+    assert EntityResolver.plain(resolver, "U10") == "U10"
+    assert EntityResolver.plain(resolver, "U10 李四") == "U10"
+    assert EntityResolver.plain(resolver, "U1 0") == "U1"
