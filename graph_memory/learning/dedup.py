@@ -151,14 +151,15 @@ class FactHistory:
     def place(self, fact: Fact, replaces: Sequence[Fact], object: Iterable[str] = ()) -> Fact:
         """A new fact with what it replaces; over at once if something newer stands.
 
-        What is to come replaces at once what was to come in its place, the rest on its day.
+        What is to come replaces at once what was to come in its place, the rest on its day; a
+        stay that ends replaces nothing by itself, as one goes back to where one lives.
         ``object`` are names of what it is about, about to be written.
         """
         older = {old.id for old in replaces if self.may_replace(fact, old)}
         if fact.is_over(self._now):
             return replace(fact, supersedes=tuple(sorted(older)))
         rivals: list[Fact] = []
-        if fact.predicate in SINGLE_VALUED:  # the other values of what has one
+        if fact.predicate in SINGLE_VALUED and fact.valid_to is None:  # its other values
             standing = self._visible.history(fact.subject, fact.predicate)
             known = {**{row.id: row for row in standing}, **self._written(fact.subject)}
             is_one = self._visible.is_one
@@ -167,7 +168,7 @@ class FactHistory:
                 for other in known.values()
                 if other.predicate == fact.predicate
                 and not is_one(other.object, fact.object)
-                and not other.is_over(self._now)
+                and other.valid_to is None
             ]
             if fact.predicate == "lives_in":
                 rivals = self._homes_of_one_kind(rivals, self.names(fact.object, object))
