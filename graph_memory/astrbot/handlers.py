@@ -18,6 +18,7 @@ from astrbot.core.star.star_handler import EventType, star_handlers_registry
 
 from ..commands.tools import Tool, offered
 from ..settings import Settings
+from ..text import simplified
 
 PLUGIN = __name__.removesuffix("graph_memory.astrbot.handlers")
 """What AstrBot puts before the names of this plugin's modules, with its last dot."""
@@ -144,7 +145,7 @@ class Mistyped(CustomFilter):  # type: ignore[misc]
 
     def filter(self, event: Any, cfg: Any) -> bool:
         said = str(event.message_str)
-        written = f"{said}\n{unicodedata.normalize('NFKC', said)}".casefold()
+        written = f"{said}\n{_plain(said)}".casefold()
         groups = _names(event, CommandGroupFilter)
         if not any(group.casefold() in written for group in groups):
             return False  # as of nearly every message, which waits for this
@@ -167,26 +168,33 @@ def _prefix(event: Any, cfg: Any) -> str:
     return next((str(each) for each in cfg["wake_prefix"] if each and raw.startswith(each)), "")
 
 
+def _plain(text: str) -> str:
+    """A text in half width, in simplified characters."""
+    return simplified(unicodedata.normalize("NFKC", text))
+
+
 def _straightened(event: Any, cfg: Any, groups: set[str], commands: set[str]) -> str:
-    """A command in capitals, in full width or glued, as AstrBot reads it.
+    """A command in capitals, full width, traditional or glued, as AstrBot reads it.
 
     What is glued may be talk (记忆我的…), so that it takes a prefix.
     """
     said, prefix = str(event.message_str), _prefix(event, cfg)
-    whole = " ".join(unicodedata.normalize("NFKC", said).split())
+    whole = " ".join(_plain(said).split())
     text = whole.removeprefix(prefix).strip() if prefix else whole
     for name in sorted(commands, key=len, reverse=True):
         group, _, command = name.partition(" ")
         if group not in groups or not command:
             continue
-        gap = r"\s*" if prefix and not command.isascii() else r"\s+"
+        gap = r"[\s:,]*" if prefix and not command.isascii() else r"\s+"
         end = "" if prefix and not command.isascii() else r"(?!\S)"
         written = re.match(rf"{group}{gap}{command}{end}", text, re.IGNORECASE)
         if written:  # what stands behind stays as it is, in full width as well
             head = whole.removesuffix(text) + written[0]
             behind = re.sub(rf"(?:\s*\S){{{len(''.join(head.split()))}}}", "", said, count=1)
-            return f"{name} {behind.strip()}".strip()
-    return text if text.casefold() in groups else said
+            return f"{name} {behind.strip().lstrip('：:，,。、 ')}".strip()
+    group, _, given = text.partition(" ")
+    is_named = group.casefold() in groups and (prefix or not given)
+    return f"{group.casefold()} {given}".strip() if is_named else said
 
 
 def _names(event: Any, kind: type) -> set[str]:
