@@ -45,7 +45,7 @@ _FACT = (
     "subject", "predicate", "object", "evidence", "date", "importance", "marks", "keywords",
     "statement",
 )  # fmt: skip
-_SPLIT = re.compile(r"\s*[|｜]\s*")
+_SPLIT = re.compile(r"[|｜]")
 _COUNTED = re.compile(r"^\d{1,2}(?:[.)）]\s|、)\s*")
 """What numbered lines begin with."""
 _ONE_AFTER_ANOTHER = re.compile(r"\}\s+\{")
@@ -194,7 +194,8 @@ def _items(text: str) -> dict[str, Any]:
     words = ("summary", "restated", "ended", "used", "entities", "facts")
     found: dict[str, list[Any]] = {word: [] for word in words}
     for line in text.splitlines():
-        parts = _SPLIT.split(_COUNTED.sub("", line.strip(" \t|｜-*`")), len(_FACT) - 1)
+        told = _COUNTED.sub("", line.strip(" \t|｜-*`"))
+        parts = [part.strip() for part in _SPLIT.split(told, len(_FACT) - 1)]
         word = normalise(parts[0])
         if len(parts) == 1:
             continue
