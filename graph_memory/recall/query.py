@@ -91,15 +91,16 @@ _CUES = {
     PREDICATES: r"(?:知道|了解|记得|记住|说说|介绍)(?:了|的)?(?:关于)?我(?:的|有)?"
     r"(?:些|哪些|多少|什么|啥|一切|所有|[吗？?])|我是(?:个|一个)?(?:什么样|怎样|怎么样)的人"
     r"|\b(?:know|remember|got) (?:of|about) me\b",
-    ("lives_in",): r"住(?:在)?(?:哪|什么地方|几)|住址|家(?:住|在)哪|搬(?:到|去)(?:了)?哪"
+    ("lives_in",): r"住(?:在)?(?:哪|什么地方|几)|[住地]址|家(?:住|在)哪|搬(?:到|去)(?:了)?哪"
     r"|\bwhere\b.*\b(?:live|living|moved?|based)\b",
     ("from",): r"老家|哪里人|哪儿人|籍贯|\bwhere\b.*\bfrom\b|\bhometown\b",
     ("birthday",): r"生日|哪(?:天|年)出生|\bbirthday\b|\bwhen\b.*\bborn\b",
-    ("age",): r"多大(?!的)|几岁|年龄|年纪|多少岁|\bhow old\b|\bage\b",
-    ("works_at", "works_as"): r"工作|上班|职业|(?:做|干)什么的|干嘛的|(?:什么|哪家)公司|跳槽"
+    ("age",): r"多大(?!的)|几岁|年龄|年纪|岁数|多少岁|\bhow old\b|\bage\b",
+    ("works_at", "works_as"): r"工作|上班|职业|职位|岗位|[做干](?:什么|啥|哪行)的|干嘛的|跳槽"
+    r"|辞职|(?:什么|哪[个家])(?:公司|单位)"
     r"|\bjobs?\b|\bemployer\b|\bfor a living\b|\bwork(?:s|ing)?\b(?! out| on)",
     ("studies",): r"什么专业|学什么|哪(?:个|所)(?:学校|大学)|在哪(?:里|儿)?(?:上学|读书|念书)"
-    r"|\bmajor\b|\bstud(?:y|ies|ying)\b|\bwhich (?:school|university|college)\b",
+    r"|母校|毕业|\bmajor\b|\bstud(?:y|ies|ying)\b|\bwhich (?:school|university|college)\b",
     ("allergic_to", "health"): r"过敏|忌口|不能吃|\ballerg",
     ("partner",): r"对象|[男女]朋友|老公|老婆|另一半|未婚[夫妻]|结婚"
     r"|\b(?:boy|girl)friend\b|\bpartner\b|\bhusband\b|\bwife\b|\bmarried\b",
