@@ -177,6 +177,10 @@ class FactHistory:
         if not older and any(o.status == Status.ACTIVE and self.holds(o) for o in newer):
             return replace(fact, valid_to=fact.said_at)
         older |= {old.id for old in rivals if _is_newer(fact, old) and self.may_replace(fact, old)}
+        for other in rivals:  # what was to come already ends it on its day
+            is_next = self._is_later(other) and _is_newer(other, fact)
+            if is_next and other.session == fact.session and self.may_replace(other, fact):
+                self._changes.put(replace(other, awaits=(*other.awaits, fact.id)))
         called_off = {old.id for old in replaces if self._is_later(old)}
         now = older & called_off if self._is_later(fact) else older
         replaced, awaited = (tuple(sorted(ids)[:_MAX_REPLACED]) for ids in (now, older - now))

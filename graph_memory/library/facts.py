@@ -358,7 +358,7 @@ class Library(Part):
         """Pairs of facts that say two things of what is one, or the same twice."""
 
         def work(db: sqlite3.Connection) -> list[Conflict]:
-            found, rows = queries.conflicts(db, limit), Rows(db)
+            found, rows = queries.conflicts(db, self._now(), limit), Rows(db)
             facts = [rows.require(Fact, id) for one, other, _ in found for id in (one, other)]
             lines = iter(self._lines(db, facts))
             return [Conflict(next(lines), next(lines), bool(differs)) for *_, differs in found]

@@ -154,6 +154,11 @@ _LIVE = "f.status = 'active' AND f.id NOT IN (SELECT old FROM replacement)"
 _OPEN = f"{_LIVE} AND f.id NOT IN (SELECT a FROM settled WHERE b = '')"
 _OFTEN = "('plans', 'promised', 'did', 'feels', 'believes', 'status', 'other')"
 """Predicates of which a subject has several about the same object."""
+_LASTING = (
+    "NOT EXISTS (SELECT 1 FROM fact h WHERE h.id IN (f.id, g.id)"
+    " AND (h.valid_to IS NOT NULL OR h.valid_from > :now))"
+)
+"""Whether neither of two facts has an end or is to come: at other times other things are true."""
 _SINGLE = f"({', '.join(f'{each!r}' for each in sorted(SINGLE_VALUED))})"
 _STATUS = {
     "": "1",
@@ -171,8 +176,8 @@ _STATUS = {
         f"{_LIVE} AND f.predicate IN {_SINGLE}"
         " AND EXISTS (SELECT 1 FROM fact g WHERE g.subject = f.subject AND g.id != f.id"
         " AND g.predicate = f.predicate AND g.object != f.object AND g.status = 'active'"
-        " AND g.id NOT IN (SELECT old FROM replacement) AND NOT EXISTS (SELECT 1 FROM settled s"
-        " WHERE s.a = min(f.id, g.id) AND s.b = max(f.id, g.id)))"
+        f" AND g.id NOT IN (SELECT old FROM replacement) AND {_LASTING} AND NOT EXISTS"
+        " (SELECT 1 FROM settled s WHERE s.a = min(f.id, g.id) AND s.b = max(f.id, g.id)))"
     ),
 }
 """What a fact may be: ``weak`` is what another said once of an account, ``disputed`` what has
@@ -288,7 +293,7 @@ def fading(
     return [(facts[:count], count) for count in counts]
 
 
-def conflicts(db: sqlite3.Connection, limit: int) -> list[tuple[str, str, bool]]:
+def conflicts(db: sqlite3.Connection, now: float, limit: int) -> list[tuple[str, str, bool]]:
     """Pairs of facts that say two things, or the same twice in one Session.
 
     With whether they say two things, the newest first; without those that are settled.
@@ -300,9 +305,9 @@ def conflicts(db: sqlite3.Connection, limit: int) -> list[tuple[str, str, bool]]
         " JOIN live g ON g.subject = f.subject AND g.predicate = f.predicate AND g.id > f.id"
         f" WHERE CASE WHEN f.predicate IN {_SINGLE} THEN f.object != g.object"
         " ELSE f.object = g.object AND f.object != f.subject AND f.session = g.session END"
-        " AND NOT EXISTS (SELECT 1 FROM settled s WHERE s.a = f.id AND s.b = g.id)"
-        " ORDER BY max(f.change, g.change) DESC, f.id, g.id LIMIT ?",
-        (limit,),
+        f" AND NOT EXISTS (SELECT 1 FROM settled s WHERE s.a = f.id AND s.b = g.id) AND {_LASTING}"
+        " ORDER BY max(f.change, g.change) DESC, f.id, g.id LIMIT :limit",
+        {"now": now, "limit": limit},
     ).fetchall()
 
 

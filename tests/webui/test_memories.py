@@ -85,6 +85,27 @@ async def test_what_is_kept_twice_is_found_in_one_chat_only(service):
         await service.library.undo(change.id, "owner")
 
 
+async def test_what_was_once_and_what_is_to_come_contradict_nothing(service):
+    now = service.now()
+    told = [
+        await service.library.tell(
+            PRIVATE.id,
+            Meant("张三", ZHANG),
+            Amendment(statement, "lives_in", Meant(place, "new"), period=period),
+        )
+        for statement, place, period in (
+            ("张三住泉州", "泉州", (now, None)),
+            ("张三以前住漳州", "漳州", (None, now)),
+            ("张三明年搬去莆田", "莆田", (now + 2e7, None)),
+        )
+    ]
+    pairs = [{each.one.object, each.other.object} for each in await service.library.conflicts()]
+    assert {"泉州"} & set().union(*pairs)  # with another home
+    assert not any(pair <= {"泉州", "漳州", "莆田"} for pair in pairs)
+    for change in reversed(told):
+        await service.library.undo(change.id, "owner")
+
+
 async def test_many_at_once_become_important(owner, service):
     ids = [MEDITATION, KEYBOARD]
     before = [(await service.library.fact(id)).line.fact for id in ids]
