@@ -96,8 +96,8 @@ class FactHistory:
         """The row of this Session that holds and says the same as ``fact``.
 
         That is the same sentence by any name of the subject, or the same value of what has
-        only one and nothing more. ``subject`` and ``object`` are more names of theirs, about to
-        be written.
+        only one and nothing more; what is to come is not what is so. ``subject`` and ``object``
+        are more names of theirs, about to be written.
         """
         here = self._visible.here.id
         written = self._written(fact.subject)
@@ -120,7 +120,8 @@ class FactHistory:
 
         known = {**self._standing(fact.subject), **written}.values()
         for other in sorted(known, key=lambda other: (len(other.statement), other.id)):
-            if other.session == here and is_same(other) and self.holds(other):
+            is_as_late = self._is_later(other) == self._is_later(fact)
+            if other.session == here and is_as_late and is_same(other) and self.holds(other):
                 return other
         return None
 
@@ -158,18 +159,15 @@ class FactHistory:
         older = {old.id for old in replaces if self.may_replace(fact, old)}
         if fact.is_over(self._now):
             return replace(fact, supersedes=tuple(sorted(older)))
+        same: list[Fact] = []
         rivals: list[Fact] = []
-        if fact.predicate in SINGLE_VALUED and fact.valid_to is None:  # its other values
+        if fact.predicate in SINGLE_VALUED and fact.valid_to is None:
             standing = self._visible.history(fact.subject, fact.predicate)
             known = {**{row.id: row for row in standing}, **self._written(fact.subject)}
             is_one = self._visible.is_one
-            rivals = [
-                other
-                for other in known.values()
-                if other.predicate == fact.predicate
-                and not is_one(other.object, fact.object)
-                and other.valid_to is None
-            ]
+            for other in known.values():
+                if other.predicate == fact.predicate and other.valid_to is None:
+                    (same if is_one(other.object, fact.object) else rivals).append(other)
             if fact.predicate == "lives_in":
                 rivals = self._homes_of_one_kind(rivals, self.names(fact.object, object))
         begun = [other for other in rivals if not self._is_later(other)]
@@ -177,6 +175,8 @@ class FactHistory:
         if not older and any(o.status == Status.ACTIVE and self.holds(o) for o in newer):
             return replace(fact, valid_to=fact.said_at)
         older |= {old.id for old in rivals if _is_newer(fact, old) and self.may_replace(fact, old)}
+        if not self._is_later(fact):  # what was to come has come true
+            older |= {o.id for o in same if self._is_later(o) and self.may_replace(fact, o)}
         for other in rivals:  # what was to come already ends it on its day
             is_next = self._is_later(other) and _is_newer(other, fact)
             if is_next and other.session == fact.session and self.may_replace(other, fact):
