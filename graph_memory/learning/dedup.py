@@ -255,9 +255,9 @@ def repeated(
 
 
 def _is_newer(new: Fact, old: Fact) -> bool:
-    return new.valid_from is not None and (
-        old.valid_from is None or new.valid_from > old.valid_from
-    )
+    if new.valid_from is None or old.valid_from is None:
+        return new.valid_from is not None
+    return (new.valid_from, new.said_at) > (old.valid_from, old.said_at)
 
 
 def gist(statement: str, names: Iterable[str] = ()) -> str:
