@@ -21,7 +21,8 @@ YEARS = 5
 MOST_TIMES = 100
 """Times that a text speaks of, at most; each is looked for among all memories."""
 
-_DIGITS = {digit: str(value) for value, digit in enumerate("零一二三四五六七八九")} | {"两": "2"}
+_DIGITS = {digit: str(value) for value, digit in enumerate("零一二三四五六七八九")}
+_DIGITS |= {"两": "2", "〇": "0"}
 _TENS = re.compile(r"([一二两三四五六七八九]?)十([一二三四五六七八九]?)")
 _COUNTS = {"a": 1, "an": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "a few": 4,
            "几": 4, "半": 0.5}  # fmt: skip
@@ -34,33 +35,38 @@ _MONTH = (
     r"(jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"
     r"|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
 )
-_DAYS_AGO = {"今天": 0, "今早": 0, "今晚": 0, "昨天": 1, "昨晚": 1, "前天": 2, "today": 0,
-             "明天": -1, "明早": -1, "明晚": -1, "后天": -2, "tonight": 0, "tomorrow": -1,
-             "yesterday": 1, "last night": 1}  # fmt: skip
+_DAYS_AGO = {"今天": 0, "今日": 0, "今早": 0, "今晚": 0, "昨天": 1, "昨日": 1, "昨晚": 1, "前天": 2,
+             "大前天": 3, "明天": -1, "明日": -1, "明早": -1, "明晚": -1, "后天": -2, "大后天": -3,
+             "today": 0, "this morning": 0, "tonight": 0, "yesterday": 1, "last night": 1,
+             "the day before yesterday": 2, "tomorrow": -1,
+             "the day after tomorrow": -2}  # fmt: skip
 _NEAR = re.compile(rf"(?<![大a-z])(?:{'|'.join(_DAYS_AGO)})(?![a-z])", re.IGNORECASE)
 _WEEKDAYS = {"一": 0, "二": 1, "三": 2, "四": 3, "五": 4, "六": 5, "日": 6, "天": 6, "末": 5,
              "mon": 0, "tue": 1, "wed": 2, "thu": 3, "fri": 4, "sat": 5, "sun": 6}  # fmt: skip
 _ON = r"一(?![共起直样些下点个])|[二三四]|五(?!天)|六|日(?![程常])|天(?!气)|末"
 _WEEKDAY = re.compile(
-    rf"(?<![每个一两二三四五六七八九十几、和\d])([上这本下]?)个?(?:周|星期|礼拜)({_ON})"
+    rf"(?<![每个一两二三四五六七八九十几、和上下\d])(上上|下下|[上这本下]?)个?(?:周|星期|礼拜)({_ON})"
     r"|\b(?<!every )(?:(last|this|next) )?"
     r"(mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)day\b(?!s)",
     re.IGNORECASE,
 )
-_BACK = {"上": 1, "last": 1, "past": 1, "去年": 1, "前年": 2,
-         "下": -1, "next": -1, "明年": -1}  # fmt: skip
+_BACK = {"上": 1, "上上": 2, "last": 1, "past": 1, "去年": 1, "前年": 2, "大前年": 3,
+         "下": -1, "下下": -2, "next": -1, "明年": -1, "后年": -2}  # fmt: skip
 """Weeks, months or years back; 0 for others."""
 _AGO = re.compile(
-    r"(\d{1,3}|[一二两三四五六七八九十几半])\s?个?(天|日|周|星期|礼拜|月|年)(?:之|以)?前"
-    r"|\b(\d{1,3}|an?|two|three|four|five|six|a few) (day|week|month|year)s? ago\b",
+    r"(\d{1,3}|[一二两三四五六七八九十几半])\s?个?(天|日|周|星期|礼拜|月|年)(?:之|以)?(?:前|(后))"
+    r"|\b(in )?(\d{1,3}|an?|two|three|four|five|six|a few) (day|week|month|year)s?(?(4)| ago)\b",
     re.IGNORECASE,
 )
 _LAST = re.compile(
-    rf"([上这本下])个?(周|星期|礼拜|月)(?!(?<!月)(?:{_ON}))|(去年|前年|今年|明年)"
+    rf"(上上|下下|[上这本下])个?(周|星期|礼拜|月)(?!(?<!月)(?:{_ON}))"
+    r"|(去年|大?前年|今年|明年|(?<![前今然])后年)"
     r"|\b(last|this|past|next) (week(?:end)?|month|year)\b",
     re.IGNORECASE,
 )
-_CHINESE = re.compile(r"(?:(\d{4})年)?(?:(\d{1,2})月份?)(?:(\d{1,2})[日号])?|(\d{4})年")
+_CHINESE = re.compile(
+    r"(?:(?<!\d)((?:\d\d){1,2})年)?(?:(\d{1,2})月份?)(?:(\d{1,2})[日号])?|(\d{4})年"
+)
 _ENGLISH = re.compile(
     rf"\b(?:(\d{{1,2}})(?:st|nd|rd|th)?(?: of)? {_MONTH}"
     rf"|{_MONTH}(?: (\d{{1,2}})(?:st|nd|rd|th)?\b)?)"
@@ -213,10 +219,10 @@ def _relative(text: str, today: datetime) -> Iterator[tuple[datetime, datetime]]
         start = today - _DAYS_AGO[match[0].lower()] * day
         yield start, start + day
     for match in _AGO.finditer(text):
-        spelled = (match[1] or match[3]).lower()
+        spelled = (match[1] or match[5]).lower()
         count = _COUNTS[spelled] if spelled in _COUNTS else number(spelled)
-        days = count * _UNIT[(match[2] or match[4]).lower()]
-        middle = today - days * day
+        days = count * _UNIT[(match[2] or match[6]).lower()]
+        middle = today + days * day if match[3] or match[4] else today - days * day
         around = (days // 4 if days > 3 else 0) * day
         yield middle - around, middle + day + around
     for match in _LAST.finditer(text):
@@ -253,7 +259,7 @@ def _period(back: int, unit: str, today: datetime) -> tuple[datetime, datetime]:
 
 
 def _dates(text: str, today: datetime) -> Iterator[tuple[datetime, datetime]]:
-    for match in _CHINESE.finditer(text):
+    for match in _CHINESE.finditer(arabic(text)):
         yield from _days(match[1] or match[4], match[2], match[3], today)
     for match in _ENGLISH.finditer(text):
         name = match[2] or match[3]
@@ -282,7 +288,7 @@ def _days(
     year: str | None, month: str | None, day: str | None, today: datetime
 ) -> Iterator[tuple[datetime, datetime]]:
     parts = [int(part) for part in (month, day) if part]
-    for each in [int(year)] if year else range(today.year - YEARS, today.year + 1):
+    for each in [int(f"20{year}"[-4:])] if year else range(today.year - YEARS, today.year + 1):
         if found := _calendar(today.tzinfo, each, *parts):
             yield found
 

@@ -54,6 +54,8 @@ def test_no_time_where_none_is_meant(text: str) -> None:
 
 
 def test_a_day_of_last_week_is_not_the_whole_week() -> None:
+    assert days("上上周") == [("2026-09-07", "2026-09-14")]
+    assert days("大前天") == [("2026-09-20", "2026-09-21")]
     assert days("上周六") == [("2026-09-19", "2026-09-20")]
     assert days("上周一共花了多少") == days("上周天气") == [("2026-09-14", "2026-09-21")]
 
