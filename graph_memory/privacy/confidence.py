@@ -23,16 +23,17 @@ _ZH = (
     r"|公开(?!课|赛|场))",
     rf"{_NOT}(?:再|去|先)?让{_WHO}(?:知道|晓得|看到|看见|发现)",
     rf"(?:不想|不希望|不愿意?|不打算)(?:让|被)?{_WHO}(?:知道(?!的)|晓得|传出去|说出去)",
-    r"(?:千万|可|你)(?:别|不要)(?:说(?!话|谎|笑)|讲)(?=[^\w]|啊|哦|哈|$)",
+    r"(?:千万|可|你)(?:别|不要)(?:说(?!话|谎|笑|[，,]?(?:还|真|这))|讲)(?=[^\w]|啊|哦|哈|$)|谁[都也](?:别|不要|不许)[说讲提]",
     # 不许说; 别提这事; 这个不能说
     r"(?:不许|不准|别|不要)(?:再|乱)?(?:说|讲|提)(?:[这那](?:件|个)?事|(?<=[许准][说讲提])(?=[啊哦呀！!。]|$))",
     r"[这那](?:个|事儿?|件事)?(?:可|绝对)?(?:不能|不许|不准|不要|别)(?:说|讲|提)(?=[啊哦呀！!。，,]|$)",
     r"(?:帮我|替我|给我|你要|请|先|记得|一定要?|务必|麻烦|可得|必须)(?:绝对|严格)?"
     r"(?:保密|瞒着|保守|守口如瓶)",
-    r"(?:^|[，。！!,. ])保密(?:哦|啊|哈|呀|喔|！|!|。|$)|对[^，。]{1,6}保密|保守秘密",
+    r"(?:^|[，。！!,. 事先时])保密(?:哦|啊|哈|呀|喔|！|!|。|$)|对[^，。]{1,6}保密|保守秘密",
     r"瞒着(?:他|她|大家|我[妈爸]|所有人|别人)",
     r"[这那](?:可|件事|事)?[是算](?:个|我们|咱们?|咱俩|我俩|一个|我)?的?(?:小)?秘密(?!花园|基地|武器)",
     r"(?:咱|我)(?:们)?(?:俩|两个?|两人|之间)?的?之?间?的小?秘密",
+    r"(?:偷偷|悄悄)地?(?:告诉你|[跟和]你[说讲])|还没(?:告诉|[跟和对])(?:别人|任何人|其他人|家里)",
     r"你知我知|天知地知|(?:只|就)(?:跟|和)你(?:一个人|自己)?(?:说|讲)|只告诉(?:了)?你",
     r"你(?:一个人|自己|们)?知道就(?:行|好|可以)|到你(?:这儿?|这里)为止|烂在肚子里",
 )
@@ -40,7 +41,7 @@ _KNOW = r"(?:know|hear|find out)"
 _EN = (
     r"\b(?:do ?n['’]?t|do not|never|please not|not to|can['’]?t|must ?n['’]?t)(?: you)?(?: ever)?"
     r" (?:tell (?!me\b|us\b)|mention |share |repeat |spread |leak |breathe |talk about (?:this|it)"
-    r"|say (?:a word|anything|this|it)|let \w+ (?:know|find out|hear|see))",
+    r"|say (?:a word|anything|this|it)|let (?:\w+ ){1,3}?(?:know|find out|hear|see))",
     r"\bke(?:ep|pt) (?:it|this|that|what i said)(?: all| just)? "
     r"(?:a secret|secret|quiet|private|confidential|to yourself|between us|hush|under wraps)",
     r"\bbetween (?:you and me|us|the two of us|ourselves)\b|\bour (?:little )?secret\b",
@@ -51,12 +52,13 @@ _EN = (
     rf"\bno ?(?:body|[- ]?one)(?: else)? (?:should|must|may|can|needs to|is to) {_KNOW}\b",
     r"\btell no(?:body| ?one)\b|\bonly you know\b|\bi['’]?(?:a)?m only telling you\b",
     r"\b(?:this|it|that) stays (?:here|with you|with me|in this chat)\b"
+    r"|\byou wo ?n['’]?t tell\b|\bno(?:body|[- ]one) else knows?\b"
     r"|\byou did(?:n['’]?t| not) hear (?:it|this|that) from me\b",
     r"\bi do(?:n['’]?t| not) want (?!to )(?:\w+ ){1,4}(?:to )?(?:know|find out|hear about)\b",
 )
 _KEEP = re.compile("|".join((*_ZH, *_EN)), re.IGNORECASE)
 _MAYBE = re.compile(
-    r"别|不|勿|莫|甭|瞒|密|你知|天知|只告|跟你|和你|知道就|为止|肚子"
+    r"别|不|没|勿|莫|甭|瞒|密|悄|偷|你知|天知|只告|跟你|和你|知道就|为止|肚子"
     r"|secret|tell|between|keep|kept|no ?body|no.?one|share|mention|record|confiden|repeat|spread"
     r"|leak|breathe|say|let|word|stays|hear|ears|know",
     re.IGNORECASE,
