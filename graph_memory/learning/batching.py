@@ -41,11 +41,13 @@ for word meanwhile. The first of a Session do not: who tries the memory wants to
 _WORTH_A_CALL = (FEW, FEW_IN_GROUP)
 """How many messages are, by whether they are of a group."""
 _REMEMBER = re.compile(
-    r"\s*(?:@\S+\s+)?(?:"
-    r"(?:请|帮我|麻烦你?|你要|你?一定要|给我)*"
-    r"(?:记住|记一下|记下来?|(?:别|不要)忘了?(?=\s*[:：,，]|.{0,6}(?:我|[今明后]天|周|号)))"
-    r"|(?:please\s+)?(?:remember\s*(?:that\b|this\b|my\b|i\b|:|,)|don['’]?t forget\b(?!\s+to\b)"
-    r"|note that\b|keep in mind\b))[\s:：,，。.!！]*",
+    r"\s*(?:@\S+\s+)?(?:[^\s，,。.！!？?：:]{1,6}[，,]\s*|hey \w+,?\s+)?(?:"
+    r"(?:请|帮我|帮忙|麻烦你?|你要|你?一定要|给我|你)*"
+    r"(?:记住(?!了\w)|记一下|记下来?|记着点?|记个事|备注一下|(?<=[要请])记得(?=我)"
+    r"|(?:别|不要)忘了?(?=\s*[:：,，]|.{0,6}(?:我|[今明后]天|周|号)))"
+    r"|(?:(?:can|could) you (?=remember that))?(?:please\s+)?"
+    r"(?:remember\s*(?:that\b|this\b|my\b|i\b|:|,)|don['’]?t forget\b(?!\s+to\b)"
+    r"|(?:make a )?note(?: that\b|:)|keep in mind\b))[\s:：,，。.!！]*",
     re.IGNORECASE,
 )
 _ANNOUNCES = re.compile(r"记(?:一下|下来?)\s*$")
