@@ -14,6 +14,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from ..model import Asker, Data, Message, kind_named
+from ..text import simplified
 
 MASK = "••••••"
 _ZH, _EN = "〇零幺一二三四五六七八九", "zero oh one two three four five six seven eight nine"
@@ -22,16 +23,17 @@ _DIGIT = rf"(?:{'|'.join(_NUMERALS)})"
 _BETWEEN = r"[ ,，、.\-]{0,2}"
 _SPELT = re.compile(rf"(?<![a-z]){_DIGIT}(?:{_BETWEEN}{_DIGIT}){{3,}}(?![a-z])", re.IGNORECASE)
 """A number of four digits or more, said digit by digit."""
-_PRINTED = re.compile(rf"[!-~\uff01-\uff5e]{{4}}|[{_ZH}]{_BETWEEN}[{_ZH}]|密码|口令|暗号")
+_PRINTED = re.compile(rf"[!-~\uff01-\uff5e]{{4}}|[{_ZH}]{_BETWEEN}[{_ZH}]|[密暗][码碼号號]|口令")
 _RUN = re.compile(r"(?<![A-Za-z0-9_+/=.\-])[A-Za-z0-9_+/=.\-]{16}")
 _NUMBER = re.compile(r"(?<![0-9])[0-9][0-9 ._\-]{11}")
 _WORDS = (
     "码", "口令", "暗号", "密钥", "令牌", "passw", "passcode", "passphrase", "pwd", "private key",
-    "pin", "code", "otp", "key", "token", "secret", "://",
+    "pin", "code", "otp", "key", "token", "secret", "://", "pw", "phrase", "mnemonic", "助记词",
+    "护照", "通行证", "社保", "passport", "ssn", "social security",
 )  # fmt: skip
 _KEY = re.compile(
-    r"(?<![A-Za-z0-9])(?:sk|pk|rk|ak|key|token|sess|hf|gh[a-z]|github_pat|glpat|xox[a-z])"
-    r"[-_][A-Za-z0-9_\-]{16,}",
+    r"(?<![A-Za-z0-9])(?:sk|pk|rk|ak|key|token|sess|hf|npm|gh[a-z]|github_pat|glpat|xox[a-z])"
+    r"[-_][A-Za-z0-9_\-]{16,}|(?<![A-Za-z0-9])(?-i:AIza|LTAI|AKID)[A-Za-z0-9_\-]{12,}",
     re.IGNORECASE,
 )
 _BLOCK = re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*-----|\Z)", re.DOTALL)
@@ -55,13 +57,21 @@ _SAID = re.compile(
     # 384756（登录验证码）
     rf"|(?<![0-9])(?P<before>[0-9]{{4,8}})(?![0-9年])[^0-9,。\n]{{0,8}}{_CODE}"
     r"(?![^0-9\n•]{0,8}[0-9•]{4})"
-    r"|\b(?:password|passcode|passphrase|pwd)\b[\"']? {0,2}(?:is|was|[:=]) {0,2}"
+    r"|\b(?:password|passcode|passphrase|pwd|pw)\b[\"']? {0,2}(?:is|was|[:=]) {0,2}"
     r"[\"'“]?(?P<en>[!-9;<>-~][!-~]{2,63})"
+    r"|\b(?:password|passcode|pwd|pw) (?P<bare>(?=[!-~]{0,20}[0-9])[0-9A-Za-z][!-~]{3,63})"
     r"|\b(?:(?:your|verification|security|login|sign-in|confirmation|sms|2fa) code|pin|otp)\b"
     r"(?: (?:number|is|was))*[ :=]{1,3}(?P<code>[0-9]{4,8})(?![0-9])"
     r"|(?<![0-9])(?P<otp>[0-9]{4,8}) is (?:your|my|the) (?:\w+ ){0,2}(?:code|pin|otp)\b"
     r"|(?:key|token|secret|密钥|令牌)[\"']?(?: {0,2}(?:is|was|[:=是为]))? {0,2}"
     r"[\"'“]?(?P<long>[A-Za-z0-9_\-]{20,})"
+    r"|(?:(?:key|token|secret)[\"']?(?: {0,2}[:=]| is| was)|(?:密钥|令牌)[:=是为]?) {0,2}[\"'“]?"
+    r"(?P<short>(?=[A-Za-z_\-]*[0-9])(?=[0-9_\-]*[A-Za-z])[A-Za-z0-9_\-]{8,19})"
+    r"|(?:护照|通行证|社保卡?|\bpassport|\bssn|\bsocial security)"
+    r"(?: ?(?:号码?|no\b|number|is|was|[是为:#.]))* ?(?!(?:19|20)[0-9]{6}(?![0-9]))"
+    r"(?P<id>[A-Za-z]{0,2}[0-9](?:-?[0-9]){6,11})(?![0-9])"
+    r"|(?:助记词|\b(?:seed|recovery) phrase|\bmnemonic)(?: (?:is|was)|[:是为]){0,2}\s?"
+    r"(?P<seed>[a-z]{3,8}(?: [a-z]{3,8}){11,23})"
     r"|://[^\s/:@]{1,64}:(?P<url>[^\s/@]{3,64})@",
     re.IGNORECASE,
 )
@@ -97,14 +107,14 @@ def secrets(text: str) -> list[str]:
     """The secrets in a text, as they are written there."""
     if not _PRINTED.search(text):
         return []
-    plain = unicodedata.normalize("NFKC", text)
+    plain = simplified(unicodedata.normalize("NFKC", text))
     if not _may_hold(plain):
         return []
     runs = [run.span() for run in _SPELT.finditer(text)]
     if plain == text and not runs:
         return list(_secrets(text))
     # Each letter by itself, so that it is known which one became which.
-    letters = [unicodedata.normalize("NFKC", letter) for letter in text]
+    letters = [simplified(unicodedata.normalize("NFKC", letter)) for letter in text]
     ends = list(range(1, len(text) + 1))
     for start, end in runs:
         letters[start:end] = [""] * (end - start)
