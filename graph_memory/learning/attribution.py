@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 from ..model import GAP, Message
 from ..privacy.confidence import asks_to_keep
-from ..text import content
+from ..text import content, simplified
 
 MOST = 2 / 3
 """Share of a statement that somebody has to say again to vouch for it."""
@@ -29,6 +29,7 @@ DENIES = re.compile(
     r"\W*(?:(?:[呃额啊哎诶欸嗯喂唉呀哈这那]|等等|等一下|oh|um+|uh|er|hey|wait|hm+|actually)\W*)*+(?:"
     r"不对(?![劲付称着头等口])|(?:才|并|可)?不是(?![吧很太特说不没我你滋一])"
     r"|[您你这那又都全还好像应该是给完]*[记说搞弄想认写]?错[了啦咯]|[您你又都全]*[记说搞弄想认][错混反岔]"
+    r"|(?:没有啊|哪有)[，,]?(?=我(?:没|不|从))|我(?:从来|可)?没说过|我什么时候说过|i never said\b"
     r"|(?:no|nope|nah)\b(?!,? (?:way|prob|wo|idea|doubt|need|thank|one|kidding|matter|rush|big"
     r"|more|clue|luck|joke|offen|hard))"
     r"|(?:you(?:'re| are)|(?:that|it)(?:'s| is|s))? ?(?:(?:all|just|completely|totally) )?"
@@ -37,7 +38,7 @@ DENIES = re.compile(
     r"|you(?:'ve| have)? (?:got|had|have|mixed|remember)\w* (?:\w+ )?(?:wrong|up)\b)",
     re.IGNORECASE,
 )
-"""How a message begins that says that what was just said is wrong."""
+"""How a message begins, in simplified characters, that says that what was just said is wrong."""
 _MEANS_ELSE = re.compile(
     r"[?？吗么]\s*$|想问|问的是|意思是|[还也又]|另外|\bi (?:mean|was asking)|\b(?:also|too|another"
     r"|second|as well|besides)\b",
@@ -62,11 +63,11 @@ def denials(messages: Iterable[Message]) -> dict[int, Message]:
         later += 1
         if line is None or later > HEARD or message.at - line.at >= GAP:
             continue
-        denies = DENIES.match(message.text)
-        rest = message.text[denies.end() :] if denies else message.text
-        if (denies or bare == message.sender) and not _MEANS_ELSE.search(rest):
+        denied = DENIES.match(simplified(message.text))
+        rest = message.text[denied.end() :] if denied else message.text
+        if (denied or bare == message.sender) and not _MEANS_ELSE.search(rest):
             found[message.id] = line
-        bare = message.sender if denies and not content(rest) else ""
+        bare = message.sender if denied and not content(rest) else ""
     return found
 
 

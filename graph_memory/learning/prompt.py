@@ -35,7 +35,16 @@ from ..model import (
 from ..privacy.redaction import disclosed
 from ..settings import Settings
 from ..store import Draft, Rows
-from ..text import clean_name, fenced, is_chinese, normalise, significance, terms, tokens
+from ..text import (
+    clean_name,
+    fenced,
+    is_chinese,
+    normalise,
+    significance,
+    simplified,
+    terms,
+    tokens,
+)
 from ..visible_rows import LearnerRows
 from .attribution import DENIES, denials, share
 from .entities import Labelled, Labels, bot_of, occurs, relative
@@ -213,7 +222,7 @@ class ContextBuilder:
         self.facts = [replace(fact, subject=visible.canonical(fact.subject)) for fact in found]
         addressees = [one for message in batch.messages for one in message.to]
         mentioned = [one for one in addressees if one.user not in ("", BOT)]
-        if any(DENIES.match(text) for text in self._said):
+        if any(DENIES.match(simplified(text)) for text in self._said):
             self._deny(batch)
         about = {*self._named, *(fact.subject for fact in self.facts)}
         about |= {one.user for one in mentioned}

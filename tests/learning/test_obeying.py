@@ -79,7 +79,7 @@ def test_corrections_are_told_from_what_only_begins_like_one() -> None:
 
     missed = [line for line in lines if line[0] == "+" and not denies(line[2:])]
     false = [line for line in lines if line[0] == "-" and denies(line[2:])]
-    assert (missed, false) == (["+ 没有啊，我没养过狗", "+ I never said I live in Boston"], [])
+    assert (missed, false) == ([], [])
 
 
 def test_one_who_only_laughs_denies_nothing_and_holds_nothing_up() -> None:
