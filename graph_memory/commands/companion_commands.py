@@ -92,10 +92,7 @@ class CompanionCommands(Answers):
         self, turn: Turn, which: str, page: str, reader: Asker | None
     ) -> tuple[list[str], str] | None:
         """The lines of a page of a record, by its short id or its number, and which it is."""
-        references, number = self.memory.references, number_of(which)
-        memory = (
-            references.cited(turn, which) if number is None else references.numbered(turn, number)
-        )
+        memory = self._shown(turn, which)
         if memory is None or memory.kind != Episode.kind:
             return None
         try:
@@ -124,7 +121,7 @@ class CompanionCommands(Answers):
     async def records(self, turn: Turn, which: str = "") -> str:
         """The last records of this chat, or one of those that were listed."""
         which, _, page = which.strip().partition(" ")
-        if page.strip() and not page.strip().isdecimal():
+        if page.strip() and number_of(page) is None:
             return misused(self._language, "records", page)
         if which:
             opened = await self._open(turn, which, page.strip(), turn.asker)
@@ -160,13 +157,14 @@ class CompanionCommands(Answers):
     async def core(self, turn: Turn, what: str = "") -> str:
         """The turn's core facts in this chat, or a change to one of them."""
         verb, _, rest = what.strip().partition(" ")
-        number, _, text = rest.strip().partition(" ")
+        given, _, text = rest.strip().partition(" ")
+        number = number_of(given)
         if not verb:
             return await self._cores(turn)
         verb = verb.casefold()
         text = worded(clean(text), MAX_TEXT)
         done = next((done for done, words in _ACTS.items() if verb in words), "")
-        if not done or number_of(number) is None or bool(text) != (done == "edited"):
+        if not done or number is None or bool(text) != (done == "edited"):
             return self._say("core_what")
 
         def change(row: CoreFact) -> CoreFact | None:
@@ -177,9 +175,7 @@ class CompanionCommands(Answers):
             return replace(row, pinned=done == "pinned")
 
         try:
-            await self.memory.companion.alter(
-                turn.session, turn.asker, int(number), turn.user, change
-            )
+            await self.memory.companion.alter(turn.session, turn.asker, number, turn.user, change)
         except NotFoundError:
             return self._say("core_number", number=number)
         return self._say(f"core_{done}", number=number, text=text)
@@ -207,7 +203,7 @@ class CompanionCommands(Answers):
             return await self._inner(turn)
         if verb in _HISTORY and not number:
             return await self._history(turn)
-        if verb in _BACK and (wanted := number_of(number.strip())) is not None:
+        if verb in _BACK and (wanted := number_of(number)) is not None:
             return await self._back(turn, wanted)
         return self._say("inner_what")
 
@@ -271,7 +267,7 @@ class CompanionCommands(Answers):
         if turn.session.is_group:
             return self._say("care_private")
         verb, _, rest = what.strip().casefold().partition(" ")
-        number = number_of(rest.strip())
+        number = number_of(rest)
         if verb and (verb not in _CANCEL or number is None):
             return self._say("care_what")
         found = await care.standing(turn.session)

@@ -18,7 +18,7 @@ from ..errors import ConflictError, NotFoundError
 from ..inspect.health import describe, learning_failure
 from ..library import NamedChange, worded
 from ..locales import TEXTS, explain, in_all, say
-from ..model import Asker, Change, Fact, Turn
+from ..model import Asker, Change, Episode, Fact, Turn
 from ..recall import Item, without_name
 from ..references import Reference
 from ..service import MemoryService
@@ -100,13 +100,13 @@ class Commands(Answers):
 
     async def mine(self, turn: Turn, page: str = "") -> str:
         """What is known about the speaker, as far as it may be shown here; a page of it."""
-        if page.strip() and not page.strip().isdecimal():
+        if page.strip() and number_of(page) is None:
             return misused(self._language, "mine", page)
         known = await self.memory.library.mine(turn.asker)
         if not known:
             return self._say("mine_none")
         pages = -(-len(known) // LISTED)
-        at = max(1, min(number_of(page.strip()) or 1, pages))
+        at = max(1, min(number_of(page) or 1, pages))
         facts = [line.fact for line in known[(at - 1) * LISTED : at * LISTED]]
         listed = [Reference(Fact.kind, fact.id, fact.statement) for fact in facts]
         self.memory.references.number(turn, listed)
@@ -292,7 +292,7 @@ class Commands(Answers):
             return self._say("correct_what")
         memory = self._meant(turn, which)
         if memory is None:
-            return self._say("forget_number", number=which)
+            return self._say("forget_number", number=one_line(which, MAX_GIVEN))
         if refusal := self.refusal(turn):
             return refusal
         try:
@@ -307,12 +307,9 @@ class Commands(Answers):
 
     def _meant(self, turn: Turn, which: str) -> Reference | None:
         """What a number, a short id or an id stands for; whose it is shows later."""
-        if (number := number_of(which)) is not None:
-            return self.memory.references.numbered(turn, number)
-        if cited := self.memory.references.cited(turn, which):
-            return cited
-        is_id = ":" in which and " " not in which
-        return Reference(Fact.kind, which, "") if is_id else None
+        if shown := self._shown(turn, which):
+            return None if shown.kind == Episode.kind else shown
+        return Reference(Fact.kind, which, "") if ":" in which else None
 
     async def undo(self, turn: Turn, words: str = "") -> str:
         """Take the speaker's last change back; an old one once that is confirmed."""

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections import OrderedDict
 from collections.abc import Callable, Collection
 from math import inf
 from typing import Generic, TypeVar
 
-from ..dates import day_of, moment
+from ..dates import arabic, day_of, moment
 from ..locales import TEXTS, say
 from ..model import Turn
+from ..references import Reference
 from ..service import MemoryService
 from ..settings import PARTS
 from ..text import one_line
@@ -21,6 +23,8 @@ EVERYTHING = frozenset({"all", "everything", "全部", "所有"})
 LISTED = 10
 """Lines in a list; a chat message is no place for more."""
 MAX_GIVEN = 40
+_NUMBER = re.compile(r"[#第]?(\d{1,5})[条條页頁]?[.。]?")
+"""A number as people type it: 1, 第1条, 第二页, #1."""
 MAX_WISHES = 500
 T = TypeVar("T")
 
@@ -69,7 +73,8 @@ def misused(language: str, command: str, given: str, known: Collection[str] = ()
 
 def number_of(word: str) -> int | None:
     """The number that a word is, if it is one of five digits at most."""
-    return int(word) if word.isdecimal() and len(word) < 6 else None
+    found = _NUMBER.fullmatch(arabic(word.strip()))
+    return int(found[1]) if found else None
 
 
 def account(turn: Turn, given: str) -> str:
@@ -112,6 +117,13 @@ class Answers(Speaker):
     def __init__(self, memory: MemoryService) -> None:
         super().__init__(memory.settings.language)
         self.memory = memory
+
+    def _shown(self, turn: Turn, which: str) -> Reference | None:
+        """The line that was shown with a number or a short id."""
+        references, number = self.memory.references, number_of(which)
+        return (
+            references.cited(turn, which) if number is None else references.numbered(turn, number)
+        )
 
     def _moment(self, at: float) -> str:
         return moment(at, self.memory.zone)
