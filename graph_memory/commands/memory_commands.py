@@ -283,7 +283,8 @@ class Commands(Answers):
             return self._say("forget_when", day=one_line(day, MAX_GIVEN))
         await self.memory.library.expire(memory.id, at, asker, turn.user)
         statement = fenced(memory.text, MAX_STATEMENT)
-        return self._say("forget_later", statement=statement, day=self._date(at - 1))
+        key = "forget_later" if statement else "forget_later_id"
+        return self._say(key, statement=statement, day=self._date(at - 1))
 
     async def correct(self, turn: Turn, which: str) -> str:
         """Replace a listed fact; ``which`` is its number or id, then how it really is."""

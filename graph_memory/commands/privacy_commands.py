@@ -68,7 +68,10 @@ class PrivacyCommands(Answers):
         pauses = self.memory.learning.pauses
         act = pauses.pause if command == "pause" else pauses.resume
         await act("circle" if is_group else "user", turn.session.circle if is_group else turn.user)
-        return self._say(done[is_group])
+        told = self._say(done[is_group])
+        if command == "resume" and pauses.covers(turn.session, turn.user):
+            told += f"\n{self._say('status_paused')}"  # the other of the two goes on
+        return told
 
     async def forget_me(self, turn: Turn, what: str = "") -> str:
         """Erase the speaker for good (or an owner, an account), once that is confirmed."""
