@@ -182,6 +182,7 @@ class CompanionCommands(Answers):
 
     async def _cores(self, turn: Turn) -> str:
         found = await self.memory.companion.core(turn.asker, turn.session)
+        self.memory.references.number(turn, [])  # these numbers are not those of memories
         if not found:
             return self._say("core_none")
         lines = [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from ..model import Turn
+from ..references import Reference
 from ..service import MemoryService
 from ..store.queries import footprint, is_known
 from ..text import one_line
@@ -31,6 +32,8 @@ class PrivacyCommands(Answers):
             return self._say("why_none")
         if found.problem:
             return self._say("why_problem")
+        listed = [Reference(line.kind, line.id, line.text) for line in found.shown]
+        self.memory.references.number(turn, listed)  # which a number means from now on
         comma, joint = ("，", "、") if self._language == "zh" else (", ", ", ")
         lines = [
             self._say(

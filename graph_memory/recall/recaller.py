@@ -21,6 +21,7 @@ from ..inference.ports import Embedder, Reranker, Vectors
 from ..model import (
     Asker,
     Change,
+    Episode,
     Erased,
     Fact,
     Message,
@@ -78,10 +79,13 @@ class Explained:
     """A memory that was shown.
 
     Attributes:
+        kind, id: As of an :class:`Item`.
         reasons: Most telling first: ``profile``, ``name``, ``words``, ``meaning``, ``near``
             or ``conversation``.
     """
 
+    kind: str
+    id: str
     text: str
     at: float
     reasons: tuple[str, ...]
@@ -197,7 +201,8 @@ def explain(index: Index, visible: VisibleSet, trace: Trace) -> Explanation:
     dropped: Counter[Reason] = Counter()
     for candidate in trace.candidates:
         if (record := index.summaries.get(candidate.id, visible.views)) and not candidate.dropped:
-            shown.append(Explained(record.summary, record.started_at, ("conversation",)))
+            about = Episode.kind, record.id, record.summary
+            shown.append(Explained(*about, record.started_at, ("conversation",)))
             continue
         number = index.documents.number(candidate.id)
         if number is None or visible.positions[number] < 0:
@@ -207,7 +212,8 @@ def explain(index: Index, visible: VisibleSet, trace: Trace) -> Explanation:
             continue
         document = index.documents[number]
         reasons = _reasons(index, document.source, candidate.signals, trace)
-        shown.append(Explained(document.text, document.at, reasons))
+        about = document.kind.name.lower(), str(document.source.id), document.text
+        shown.append(Explained(*about, document.at, reasons))
     return Explanation(tuple(shown), dict(dropped), trace.problem)
 
 
