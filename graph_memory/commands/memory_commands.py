@@ -78,14 +78,14 @@ class Commands(Answers):
         """How the memory is doing; details for admins only."""
         if turn.is_owner:
             health = await self.memory.health()
-            return describe(health, self._language, self.memory.zone, self.web)
-        mine = await self.memory.library.mine(turn.asker)
-        lines = [self._say("status", mine=len(mine))]
-        if self.memory.learning.pauses.covers(turn.session, turn.user):
-            lines.append(self._say("status_paused"))
-        if turn.is_admin:
+            lines = [describe(health, self._language, self.memory.zone, self.web)]
+        else:
+            mine = await self.memory.library.mine(turn.asker)
+            lines = [self._say("status", mine=len(mine))]
+        lines.append(self.refusal(turn, "status_paused"))
+        if turn.is_admin and not turn.is_owner:
             lines.append(self._say("status_more"))
-        return "\n".join(lines)
+        return "\n".join(filter(None, lines))
 
     async def page(self, turn: Turn) -> str:
         """Where the memory page is, with a link that logs in once; for the owner only."""
@@ -208,12 +208,12 @@ class Commands(Answers):
             lines.append(self._say("health_embedder", name=self._say("loading")))
         return "\n".join(lines)
 
-    def refusal(self, turn: Turn) -> str:
+    def refusal(self, turn: Turn, paused: str = "remember_paused") -> str:
         """Why nothing the speaker says may be stored here; empty if it may."""
         if not self.memory.settings.remembers(turn.session, turn.user):
             return self._say("unlisted")
         if self.memory.learning.pauses.covers(turn.session, turn.user):
-            return self._say("remember_paused")
+            return self._say(paused)
         return ""
 
     async def remember(self, turn: Turn, words: str = "") -> str:
@@ -404,7 +404,7 @@ COMMANDS = (
     Command("help", "帮助"),
     Command("status", "状态"),
     Command("mine", "我的"),
-    Command("search", "查找 搜索"),
+    Command("search", "查找 搜索 查询"),
     Command("remember", "记住"),
     Command("forget", "忘掉 忘记"),
     Command("correct", "更正 纠正"),

@@ -144,6 +144,7 @@ async def test_preview_when_nothing_is_ever_forgotten(commands: Commands) -> Non
 async def test_nothing_is_remembered_in_groups_that_are_not_learned_from(commands, memory):
     told = await commands.remember(replace(zhang_in_club, text="我喜欢围棋"))
     assert "By the owner's settings" in told
+    assert "By the owner's settings" in await commands.status(zhang_in_club)
     assert not [m for m in await memory.journal.newest_messages(10) if "围棋" in m.text]
 
 
