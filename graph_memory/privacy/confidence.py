@@ -33,7 +33,6 @@ _ZH = (
     r"瞒着(?:他|她|大家|我[妈爸]|所有人|别人)",
     r"[这那](?:可|件事|事)?[是算](?:个|我们|咱们?|咱俩|我俩|一个|我)?的?(?:小)?秘密(?!花园|基地|武器)",
     r"(?:咱|我)(?:们)?(?:俩|两个?|两人|之间)?的?之?间?的小?秘密",
-    r"(?:偷偷|悄悄)地?(?:告诉你|[跟和]你[说讲])|还没(?:告诉|[跟和对])(?:别人|任何人|其他人|家里)",
     r"你知我知|天知地知|(?:只|就)(?:跟|和)你(?:一个人|自己)?(?:说|讲)|只告诉(?:了)?你",
     r"你(?:一个人|自己|们)?知道就(?:行|好|可以)|到你(?:这儿?|这里)为止|烂在肚子里",
 )
@@ -52,13 +51,13 @@ _EN = (
     rf"\bno ?(?:body|[- ]?one)(?: else)? (?:should|must|may|can|needs to|is to) {_KNOW}\b",
     r"\btell no(?:body| ?one)\b|\bonly you know\b|\bi['’]?(?:a)?m only telling you\b",
     r"\b(?:this|it|that) stays (?:here|with you|with me|in this chat)\b"
-    r"|\byou wo ?n['’]?t tell\b|\bno(?:body|[- ]one) else knows?\b"
+    r"|\byou wo ?n['’]?t tell\b"
     r"|\byou did(?:n['’]?t| not) hear (?:it|this|that) from me\b",
     r"\bi do(?:n['’]?t| not) want (?!to )(?:\w+ ){1,4}(?:to )?(?:know|find out|hear about)\b",
 )
 _KEEP = re.compile("|".join((*_ZH, *_EN)), re.IGNORECASE)
 _MAYBE = re.compile(
-    r"别|不|没|勿|莫|甭|瞒|密|悄|偷|你知|天知|只告|跟你|和你|知道就|为止|肚子"
+    r"别|不|勿|莫|甭|瞒|密|你知|天知|只告|跟你|和你|知道就|为止|肚子"
     r"|secret|tell|between|keep|kept|no ?body|no.?one|share|mention|record|confiden|repeat|spread"
     r"|leak|breathe|say|let|word|stays|hear|ears|know",
     re.IGNORECASE,
