@@ -136,11 +136,11 @@ class Upkeep(Part):
         if not interval:
             return min(today, HOUR)
         last = await self.last_run()
-        if last is None:  # a first run waits a whole interval too
-            await self._journal.set_note(_LAST_RUN, str(self._now()))
+        # A first run waits a whole interval too, and so does one after a clock was set back.
+        if last is None or last > now:
+            await self._journal.set_note(_LAST_RUN, str(now))
             return min(today, HOUR)
-        # A clock that was set back does not make it wait longer.
-        left = min(interval, last + interval - self._now())
+        left = last + interval - self._now()
         if left <= 0:
             await self.run()
             left = interval

@@ -138,6 +138,6 @@ class Pauses:
         def resume(db: sqlite3.Connection, _tell: Tell) -> None:
             query = "DELETE FROM pause WHERE kind = ? AND id = ? RETURNING at"
             for (since,) in db.execute(query, (kind, id)).fetchall():
-                put_pause(db, kind, id, since, at)
+                put_pause(db, kind, id, since, max(since, at))  # a clock may be set back
 
         await self._journal.alter(resume)

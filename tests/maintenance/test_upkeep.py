@@ -211,6 +211,17 @@ async def test_it_runs_by_itself_when_an_interval_is_over(journal, clock, monkey
     await upkeep.close()
 
 
+async def test_a_clock_that_was_ahead_holds_nothing_up(journal, upkeep, clock):
+    clock.now += 900 * DAY
+    await upkeep._step()
+    clock.now = T0
+    await upkeep._step()
+    assert await upkeep.last_run() == T0
+    clock.now += DAY
+    await upkeep._step()
+    assert upkeep.last
+
+
 async def test_what_was_to_come_replaces_what_was_so_on_its_day(journal, upkeep, clock):
     old = fact(HOME, ZHANG, entity("老厂"), "张三在老厂上班", predicate="works_at")
     new = fact(

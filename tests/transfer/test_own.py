@@ -234,6 +234,16 @@ async def test_an_own_file_brings_nothing_of_a_pause_or_of_groups_that_are_off(o
     assert told.id
 
 
+async def test_a_pause_that_a_clock_ended_before_it_began_can_be_read_again(one, two, tmp_path):
+    await hear(one, HER, message(HER, user("1"), "我住在长沙", T0 - 900))
+    clock = iter((T0, T0 - 100))
+    pauses = Pauses(one, lambda: next(clock))
+    await pauses.pause("user", user("1"))
+    await pauses.resume("user", user("1"))
+    await brought(two, put(tmp_path / "x.jsonl", await exported(one)))
+    assert [m.text for m in await everything(two)] == ["我住在长沙"]
+
+
 async def test_another_memory_is_joined_with_the_one_that_is_there(one, two, tmp_path):
     await filled(one)
     await hear(two, GROUP, message(GROUP, user("5"), "今天下雨", T0 - 5_000))
