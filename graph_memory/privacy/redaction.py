@@ -169,6 +169,7 @@ def _said(said: re.Match[str]) -> list[str]:
     is_word = secret.isalpha()
     is_sentence = (
         (kind == "long" and (is_word or secret.isdigit()))
+        or (kind in ("zh", "en") and said[kind].endswith((":", "=")))  # what a secret is named
         or (kind in ("zh", "en") and len(secret) < 4 and before[-1:] not in (":", "="))
         or (kind == "zh" and is_word and not re.search(rf"{_IS}$", before))
         or (kind == "en" and before[-1:].isalpha() and secret.lower() in _SENTENCE.split())
