@@ -23,6 +23,7 @@ MOST_TIMES = 100
 
 _DIGITS = {digit: str(value) for value, digit in enumerate("零一二三四五六七八九")}
 _DIGITS |= {"两": "2", "〇": "0"}
+_ARABIC = {ord(digit): value for digit, value in _DIGITS.items()}
 _TENS = re.compile(r"([一二两三四五六七八九]?)十([一二三四五六七八九]?)")
 _COUNTS = {"a": 1, "an": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "a few": 4,
            "几": 4, "半": 0.5}  # fmt: skip
@@ -111,7 +112,7 @@ _SPOKEN_DAY = re.compile(
 def arabic(text: str) -> str:
     """Text with its Chinese numbers up to 99 in digits."""
     whole = _TENS.sub(lambda m: f"{_DIGITS.get(m[1], '1')}{_DIGITS.get(m[2], '0')}", text)
-    return "".join(_DIGITS.get(letter, letter) for letter in whole)
+    return whole.translate(_ARABIC)
 
 
 def number(spelled: str) -> int:
@@ -288,7 +289,8 @@ def _days(
     year: str | None, month: str | None, day: str | None, today: datetime
 ) -> Iterator[tuple[datetime, datetime]]:
     parts = [int(part) for part in (month, day) if part]
-    for each in [int(f"20{year}"[-4:])] if year else range(today.year - YEARS, today.year + 1):
+    full = f"20{year}" if year and len(year) == 2 else year  # 24年5月
+    for each in [int(full)] if full else range(today.year - YEARS, today.year + 1):
         if found := _calendar(today.tzinfo, each, *parts):
             yield found
 

@@ -153,7 +153,8 @@ class FactHistory:
         """A new fact with what it replaces; over at once if something newer stands.
 
         What is to come replaces at once what was to come in its place, the rest on its day; a
-        stay that ends replaces nothing by itself, as one goes back to where one lives.
+        stay that ends replaces nothing by itself, as one goes back to where one lives. What was to
+        come already is noted to replace the new fact on its day.
         ``object`` are names of what it is about, about to be written.
         """
         older = {old.id for old in replaces if self.may_replace(fact, old)}

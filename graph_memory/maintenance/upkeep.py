@@ -140,7 +140,7 @@ class Upkeep(Part):
         if last is None or last > now:
             await self._journal.set_note(_LAST_RUN, str(now))
             return min(today, HOUR)
-        left = last + interval - self._now()
+        left = last + interval - now
         if left <= 0:
             await self.run()
             left = interval

@@ -27,8 +27,8 @@ _PRINTED = re.compile(rf"[!-~\uff01-\uff5e]{{4}}|[{_ZH}]{_BETWEEN}[{_ZH}]|[密�
 _RUN = re.compile(r"(?<![A-Za-z0-9_+/=.\-])[A-Za-z0-9_+/=.\-]{16}")
 _NUMBER = re.compile(r"(?<![0-9])[0-9][0-9 ._\-]{11}")
 _WORDS = (
-    "码", "口令", "暗号", "密钥", "令牌", "passw", "passcode", "passphrase", "pwd", "private key",
-    "pin", "code", "otp", "key", "token", "secret", "://", "pw", "phrase", "mnemonic", "助记词",
+    "码", "口令", "暗号", "密钥", "令牌", "助记词", "passw", "pw", "pin", "code", "otp", "key",
+    "token", "secret", "://", "phrase", "mnemonic",
     "护照", "通行证", "社保", "passport", "ssn", "social security",
 )  # fmt: skip
 _KEY = re.compile(

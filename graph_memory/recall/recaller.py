@@ -201,8 +201,11 @@ def explain(index: Index, visible: VisibleSet, trace: Trace) -> Explanation:
     dropped: Counter[Reason] = Counter()
     for candidate in trace.candidates:
         if (record := index.summaries.get(candidate.id, visible.views)) and not candidate.dropped:
-            about = Episode.kind, record.id, record.summary
-            shown.append(Explained(*about, record.started_at, ("conversation",)))
+            shown.append(
+                Explained(
+                    Episode.kind, record.id, record.summary, record.started_at, ("conversation",)
+                )
+            )
             continue
         number = index.documents.number(candidate.id)
         if number is None or visible.positions[number] < 0:
@@ -212,8 +215,8 @@ def explain(index: Index, visible: VisibleSet, trace: Trace) -> Explanation:
             continue
         document = index.documents[number]
         reasons = _reasons(index, document.source, candidate.signals, trace)
-        about = document.kind.name.lower(), str(document.source.id), document.text
-        shown.append(Explained(*about, document.at, reasons))
+        kind, id = document.kind.name.lower(), str(document.source.id)
+        shown.append(Explained(kind, id, document.text, document.at, reasons))
     return Explanation(tuple(shown), dict(dropped), trace.problem)
 
 
