@@ -142,7 +142,7 @@ class Coordination:
             except BaseException:
                 self._tables.add(table)
                 raise
-        if self._now() - self._reported >= REPORT:
+        if not 0 <= self._now() - self._reported < REPORT:  # a clock may be set back
             self.bots = await self._journal.report()
             self._reported = self._now()
         return REPORT

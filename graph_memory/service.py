@@ -81,7 +81,7 @@ class MemoryService:
             embedding=lambda: self._embedder.name if self._embedder else "",
         )
         self.graph = GraphStore(directory, self.journal)
-        self.backups = Backups(context, directory, tombstones, self.graph.rebuild)
+        self.backups = Backups(context, directory, tombstones, self.graph.discard)
         self.view_as = ViewAs(context, self.recall)
         self.lookup = Lookup(context, self.recall, self.graph)
         self.references = References(can_open=self.settings.enable_function_calling)

@@ -485,9 +485,9 @@ class ForgetMe:
     async def due_in(self, user: str) -> float:
         """Seconds until a user may be forgotten again; 0 for now."""
         stone = await asyncio.to_thread(self._tombstones.find, user)
-        if stone is None or user in self._waiting:
-            return 0.0
-        return min(PAUSE, max(0.0, stone.at + PAUSE - self._now()))
+        ago = self._now() - stone.at if stone else PAUSE
+        # One from further ahead is of a wrong clock, and says nothing.
+        return 0.0 if user in self._waiting or ago < -PAUSE else max(0.0, PAUSE - ago)
 
     async def forget(self, user: str) -> Outcome:
         """Erase a user for good; messages wait meanwhile."""

@@ -132,19 +132,18 @@ def trimmed(db: sqlite3.Connection) -> int:
 async def trim_log(journal: Journal, now: float) -> int:
     """Reduce changes older than :data:`LOG_KEPT` to counts; returns how many changes."""
     done = 0
-    while count := await journal.alter(partial(_trim, now - LOG_KEPT)):
+    while count := await journal.alter(partial(_trim, now - LOG_KEPT, now)):
         done += count
     return done
 
 
-def _trim(before: float, db: sqlite3.Connection, _tell: Tell) -> int:
-    done = trimmed(db)
-    newer = db.execute(
-        "SELECT id FROM change WHERE id > ? AND at >= ? ORDER BY id LIMIT 1", (done, before)
-    ).fetchone()
+def _trim(before: float, now: float, db: sqlite3.Connection, _tell: Tell) -> int:
+    # Those of a clock that was ahead go with the next one that is old, and hold up none.
     old = db.execute(
-        "SELECT id, ops FROM change WHERE id > ? AND id < ? ORDER BY id LIMIT ?",
-        (done, newer[0] if newer else 1 << 62, SLICE),
+        "SELECT id, ops FROM change WHERE id > :done AND id <= (SELECT max(id) FROM change"
+        " WHERE id > :done AND at < :before AND id < ifnull((SELECT min(id) FROM change"
+        " WHERE id > :done AND at BETWEEN :before AND :now), 1 << 62)) ORDER BY id LIMIT :slice",
+        {"done": trimmed(db), "before": before, "now": now, "slice": SLICE},
     ).fetchall()
     for number, ops in old:
         counted = json.dumps([[kind, "", None, None] for kind, *_ in json.loads(ops)])

@@ -180,6 +180,12 @@ class GraphStore:
         self.outdate()
         await self.settle(None)
 
+    async def discard(self) -> None:
+        """Delete the file; the next question has a new one built."""
+        self.outdate()
+        if self._is_open:
+            await asyncio.get_running_loop().run_in_executor(self._writer, self._replace, None)
+
     async def _work(self, timeout: float | None) -> None:  # noqa: ASYNC109 - as `settle`
         """Do what there is to do now, even if it failed just before."""
         if not self._is_open:

@@ -49,7 +49,7 @@ DAILY = 7
 WEEKLY = 4
 """Weeks of which a backup is kept."""
 OTHERS = 3
-"""Backups kept of those made by hand, before a restore, before a migration: each."""
+"""Backups kept of those made by hand, before a restore or migration, in the future: each."""
 COMMAND = "/memory restore"
 """The chat command that prepares a restore and opens the memory anew."""
 _NAME = re.compile(r"journal-(\d{8}T\d{6}Z)(?:-([\w-]+))?\.sqlite3", re.ASCII)
@@ -139,14 +139,14 @@ def preview(directory: Path, name: str) -> Preview:
     return Preview(backup, then, now)
 
 
-def surplus(backups: Iterable[Backup]) -> list[Backup]:
+def surplus(backups: Iterable[Backup], now: float) -> list[Backup]:
     """Backups in excess, oldest first; only days and weeks that have one count."""
     days: dict[date, Backup] = {}
     weeks: dict[tuple[int, int], Backup] = {}
     others: dict[str, list[Backup]] = {}
     ordered = sorted(backups, key=lambda backup: (backup.at, backup.name), reverse=True)
     for backup in ordered:
-        if backup.kind:
+        if backup.kind or backup.at > now + DAY:  # or the clock was wrong
             others.setdefault(backup.kind.partition("-")[0], []).append(backup)
         else:
             day = datetime.fromtimestamp(backup.at, UTC).date()
@@ -161,7 +161,7 @@ class Backups(Part):
     """The backups of one open journal, in ``backups/`` inside the data directory.
 
     Args:
-        rebuild: Builds the graph's file anew, without the bytes of what is deleted.
+        discard: Deletes the graph's file, which holds the bytes of what is deleted.
     """
 
     def __init__(
@@ -169,12 +169,12 @@ class Backups(Part):
         context: Context,
         directory: Path,
         tombstones: Tombstones,
-        rebuild: Callable[[], Awaitable[object]],
+        discard: Callable[[], Awaitable[object]],
     ) -> None:
         self._directory = directory
         super().__init__(context)
         self._tombstones = tombstones
-        self._rebuild = rebuild
+        self._discard = discard
         self._unpurged = ""
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="gm-backup")
         self._stop = threading.Event()
@@ -241,13 +241,23 @@ class Backups(Part):
 
     async def tend(self) -> Backup | None:
         """Make the daily backup if it is due; purge closed files and trim the log."""
-        made = None
-        if not await self.due_in() and not (await self._journal.look(copies.contents)).is_empty:
-            made = await self.make("")
-            logger.info("backup %s: %d KiB", made.name, made.size >> 10)
+        made = problem = None
+        try:
+            made = await self._make_daily()
+        except JournalError as error:  # no room for it, say: the rest may need none
+            problem = error
         failed, self._unpurged = bool(self.problem), ""
         await self.purge(due=made is not None or failed)
         await message_retention.trim_log(self._journal, self._now())
+        if problem:
+            raise problem
+        return made
+
+    async def _make_daily(self) -> Backup | None:
+        if await self.due_in() or (await self._journal.look(copies.contents)).is_empty:
+            return None
+        made = await self.make("")
+        logger.info("backup %s: %d KiB", made.name, made.size >> 10)
         return made
 
     async def purge(self, *, due: bool = True) -> None:
@@ -261,7 +271,7 @@ class Backups(Part):
             return
         try:
             await self.alone(lambda: self._purge(retracted, others=bool(stones)))
-            await self._rebuild()
+            await self._discard()
             # What a full disk kept from being done.
             await self._journal.alter(lambda db, _tell: retraction.finish(db))
             with self._journal.long_work():
@@ -305,7 +315,7 @@ class Backups(Part):
             self._make_room(folder)
             target = copies.path_for(folder, self._now(), kind)
             copies.copy(self._journal.path, target, self._stop)
-            for backup in surplus(saved(self._directory)):
+            for backup in surplus(saved(self._directory), self._now()):
                 if backup.path != target:
                     backup.path.unlink(missing_ok=True)
         except DamagedError as error:

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import AsyncIterator
-from contextlib import closing
+from contextlib import closing, nullcontext
 from datetime import UTC
 from pathlib import Path
 from typing import Any
@@ -18,11 +18,13 @@ import pytest
 
 from graph_memory.deletion import Outcome, Tombstones, forget_me
 from graph_memory.errors import BondError, JournalError
+from graph_memory.graph import graph_store
 from graph_memory.maintenance import stage
 from graph_memory.maintenance.backup import JOURNAL, saved
 from graph_memory.model import Entity, Episode, Fact, Name, Session, Turn, User, asker_of
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
+from graph_memory.store import copies
 from graph_memory.store.schema import FOLDED
 
 from ..disks import small_disk
@@ -336,7 +338,8 @@ def full(*_: Any, **__: Any) -> None:
     raise OSError(28, "No space left on device")
 
 
-async def test_the_purge_comes_within_a_day(tmp_path: Path):
+@pytest.mark.parametrize("room", [True, False])
+async def test_the_purge_comes_within_a_day(tmp_path: Path, room: bool, monkeypatch):
     clock = [T0 + 500]
     service = await MemoryService.open(tmp_path, Settings(), zone=UTC, now=lambda: clock[0])
     await live(service)
@@ -344,10 +347,23 @@ async def test_the_purge_comes_within_a_day(tmp_path: Path):
     await service.forget_me.forget(WANG)
     await service.backups.tend()
     assert holding(tmp_path, PLANTED), "not at each call"
-    clock[0] += 86_400
-    await service.backups.tend()
+    clock[0] += 86_401
+    monkeypatch.setattr(graph_store, "MIN_FREE", 1 << 62)
+    if not room:
+        monkeypatch.setattr(copies, "copy", fail)
+    with nullcontext() if room else pytest.raises(JournalError, match="no room"):
+        await service.backups.tend()
     assert holding(tmp_path, PLANTED) == []
+    assert not Tombstones.read(tmp_path).unfinished
     await service.close()
+
+
+async def test_a_clock_that_was_ahead_lets_people_ask_again(service: MemoryService):
+    service.forget_me._tombstones.add(WANG, T0 + 500 + 1000 * 86_400)
+    assert await service.forget_me.due_in(WANG) == 0
+    service.forget_me._tombstones.stones.clear()
+    await service.forget_me.forget(WANG)
+    assert await service.forget_me.due_in(WANG) == forget_me.PAUSE
 
 
 KILLED = """

@@ -341,6 +341,14 @@ async def test_after_ninety_days_the_log_only_counts(world):
     assert await undo(world.journal, late.id, "owner")
 
 
+async def test_changes_of_a_clock_that_was_ahead_hold_up_no_trimming(world):
+    peanut = fact(HOME, ZHANG, entity("花生"), "张三对花生过敏")
+    for ahead, use in ((0, 1), (3650 * DAY, 2), (0, 3), (3650 * DAY, 4)):
+        world.clock.now = T0 + ahead
+        await world.put(replace(peanut, use_count=use))
+    assert await trim_log(world.journal, T0 + LOG_KEPT + 1) == 3, "but not what may be of today"
+
+
 async def test_a_message_retracted_late_takes_its_names_and_what_was_understood(world):
     said = await world.say("我家有只猫叫豆豆")
     cat = entity("豆豆")
