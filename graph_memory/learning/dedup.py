@@ -15,7 +15,18 @@ from math import inf
 
 from ..dates import arabic, birthday
 from ..kinship import kin_words
-from ..model import LITERAL, SINGLE_VALUED, Fact, Message, Name, Status, is_entity, stable_id
+from ..model import (
+    LITERAL,
+    PASSING,
+    SINGLE_VALUED,
+    TASKS,
+    Fact,
+    Message,
+    Name,
+    Status,
+    is_entity,
+    stable_id,
+)
 from ..retention import initial_half_life
 from ..text import characters, normalise, terms
 from ..visible_rows import LearnerRows
@@ -157,7 +168,7 @@ class FactHistory:
         come already is noted to replace the new fact on its day.
         ``object`` are names of what it is about, about to be written.
         """
-        older = {old.id for old in replaces if self.may_replace(fact, old)}
+        older = {old.id for old in [*replaces, *self._ending(fact)] if self.may_replace(fact, old)}
         if fact.is_over(self._now):
             return replace(fact, supersedes=tuple(sorted(older)))
         same: list[Fact] = []
@@ -186,6 +197,15 @@ class FactHistory:
         now = older & called_off if self._is_later(fact) else older
         replaced, awaited = (tuple(sorted(ids)[:_MAX_REPLACED]) for ids in (now, older - now))
         return replace(fact, supersedes=replaced, awaits=awaited)
+
+    def _ending(self, fact: Fact) -> list[Fact]:
+        """The very same without an end, if a day was told on which it ends or ended."""
+        end, is_one = fact.valid_to, self._visible.is_one
+        if end in (None, fact.said_at) or fact.predicate in {*PASSING, *TASKS, "lives_in", "did"}:
+            return []
+        known = self._visible.history(fact.subject, fact.predicate)
+        same = [old for old in known if old.valid_to is None and is_one(old.object, fact.object)]
+        return [old for old in same if (old.valid_from or -inf) < end]
 
     def _homes_of_one_kind(self, homes: list[Fact], new: set[str]) -> list[Fact]:
         """Homes of which only one can be: a dorm may be in the town that is known already.
