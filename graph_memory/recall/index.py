@@ -215,14 +215,20 @@ class Index:
             self.summaries.drop(id)
             self._remove(id)
 
-    def put_message(self, message: Message) -> None:
-        """Enter a message or its newer state, unless the bot's own or empty talk."""
+    def put_message(self, message: Message, *, is_old: bool = False) -> None:
+        """Enter a message or its newer state, unless the bot's own or empty talk.
+
+        Args:
+            is_old: Whether it is here for the facts that rest on it, and not as one of the newest.
+        """
         if not message.is_human or not says_something(search_terms(message.text)):
             return
         self._enter(message)
-        self.messages[message.id] = None
         if self._muted[message.id]:
             self._mute(message.id, muted=True)
+        if is_old:
+            return
+        self.messages[message.id] = None
         if len(self.messages) > MAX_MESSAGES:
             oldest = next(iter(self.messages))
             del self.messages[oldest]

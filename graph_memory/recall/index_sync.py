@@ -15,6 +15,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Coroutine, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
@@ -248,7 +249,8 @@ class IndexSync:
                 for kind in first:
                     await self._each(snapshot.scan(kind), index.put)
                 await self._each(messages, index.put_message)
-                await self._each(await self._cited(index, snapshot), index.put_message)
+                old = partial(index.put_message, is_old=True)
+                await self._each(await self._cited(index, snapshot), old)
                 for kind in (Fact, Episode):
                     await self._each(snapshot.scan(kind), index.put)
             finally:

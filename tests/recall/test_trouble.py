@@ -105,11 +105,15 @@ async def test_a_restart_finds_the_same(memory: Memory) -> None:
 
 
 async def test_messages_that_facts_rest_on_outlive_the_newest(memory, monkeypatch):
+    """They take no place of these, nor of what facts among these rest on."""
     monkeypatch.setattr("graph_memory.recall.index_sync.MAX_MESSAGES", 2)
+    monkeypatch.setattr("graph_memory.recall.index.MAX_MESSAGES", 2)
     for number, text in enumerate(("我对花生过敏", "我买了新自行车", "雨停了", "散步去了")):
         await memory.say(HOME, ZHANG, text, T0 + number)
-    await memory.know(fact(HOME, ZHANG, entity("花生"), "张三对花生过敏", evidence=(1,)))
+    facts = [(1, "花生", "张三对花生过敏"), (3, "天气", "张三那里雨停了")]
+    await memory.know(*(fact(HOME, ZHANG, entity(o), t, evidence=(id,)) for id, o, t in facts))
     recaller = await memory.open()
     await recaller.settle()
-    assert recaller.items == 4  # a fact, its message, the two newest
+    assert recaller.items == 5  # two facts, what one rests on, the two newest
+    assert list(recaller._sync.index.messages) == [3, 4]
     assert (await memory.ask(HOME, "新自行车买了吗")).items == ()
