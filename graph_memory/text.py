@@ -58,6 +58,8 @@ MAX_ACCENTS = 2
 MARK = 4
 """Last characters of an account by which people of one name are told apart, at least."""
 
+_MARK = re.compile(r"\((\w+)\)$")
+
 # Unicode calls most of these default-ignorable; the others are blank or turn directions.
 _UNSEEN = (
     "\u00ad\u034f\u061c\u070f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2028-\u202e"
@@ -207,6 +209,12 @@ def told_apart(name: str, user: str, others: Iterable[str]) -> str:
     sizes = range(MARK, len(account))
     apart = (n for n in sizes if all(rival[-n:] != account[-n:] for rival in rivals))
     return f"{name}({account[-next(apart, len(account)) :]})"
+
+
+def is_marked(name: str, user: str) -> bool:
+    """Whether a name ends with a mark that an account does (see :func:`told_apart`)."""
+    mark = _MARK.search(normalise(name))
+    return mark is not None and normalise(_account(user)).endswith(mark[1])
 
 
 def _account(user: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -12,7 +11,7 @@ import numpy as np
 from ..dates import Span
 from ..model import Asker, Fact, Message
 from ..privacy.scope import Rank, rank_of, span
-from ..text import normalise
+from ..text import is_marked, normalise
 from .documents import Kind, Source
 from .index import Index
 from .query import is_personal
@@ -24,7 +23,6 @@ MOST_LOOKED_AT = 5_000
 """Documents examined for what was said of a person or at a time, besides likely ones."""
 FOUND = 3
 """Best facts whose nodes count as found."""
-_MARK = re.compile(r"\((\w+)\)$")
 _MYSELF = frozenset({"我", "我自己", "自己", "本人", "me", "myself", "i", "user", "用户"})
 
 
@@ -166,8 +164,7 @@ def called(index: Index, visible: VisibleSet, asker: Asker, person: str) -> set[
         return set(asker.accounts)
     named = index.named(person, visible.views)
     found = {one for node in named for one in index.identities.nodes(node)}
-    mark = _MARK.search(normalise(person))
-    return {one for one in found if mark and one.endswith(mark[1])} or found
+    return {one for one in found if is_marked(person, one)} or found
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from graph_memory.privacy.scope import Attendance, Policy, view
 from graph_memory.recall import Index, PersonalIndex, Renderer, filters
 from graph_memory.recall.render import ZH
 from graph_memory.retention import DAY
+from graph_memory.text import told_apart
 from tests.makers import CHINA, T0, entity, fact, group, name, user
 
 ROOM = group("9")
@@ -41,3 +42,16 @@ def test_an_old_time_is_looked_up_however_much_came_later(mine: PersonalIndex) -
 
 def test_who_spoke_long_ago_is_found_however_much_came_later(mine: PersonalIndex) -> None:
     assert [item.id for item in mine.excerpt((), "", "小王").items] == ["1"]
+
+
+@pytest.mark.parametrize("account", ["00FFA1B2", "wxid_ab-12", "20054321"])
+def test_the_mark_of_an_account_says_which_namesake_is_meant(account: str) -> None:
+    index, asker = Index(), asker_of(ROOM, LI)
+    one, other = user(account), user("another")
+    for row in (ROOM, name(ROOM, one, "小王"), name(ROOM, other, "小王")):
+        index.put(row)
+    seen = view(ROOM, asker, Policy(), Attendance())
+    assert seen
+    visible = index.visible({ROOM.id: seen})
+    assert filters.called(index, visible, asker, "小王") == {one, other}
+    assert filters.called(index, visible, asker, told_apart("小王", one, [other])) == {one}
