@@ -27,8 +27,8 @@ _PRINTED = re.compile(rf"[!-~\uff01-\uff5e]{{4}}|[{_ZH}]{_BETWEEN}[{_ZH}]|[密�
 _RUN = re.compile(r"(?<![A-Za-z0-9_+/=.\-])[A-Za-z0-9_+/=.\-]{16}")
 _NUMBER = re.compile(r"(?<![0-9])[0-9][0-9 ._\-]{11}")
 _WORDS = (
-    "码", "口令", "暗号", "密钥", "令牌", "助记词", "passw", "pw", "pin", "code", "otp", "key",
-    "token", "secret", "://", "phrase", "mnemonic",
+    "码", "口令", "暗号", "钥", "令牌", "助记词", "passw", "pw", "pin", "code", "otp", "key",
+    "token", "secret", "bearer", "://", "phrase", "mnemonic",
     "护照", "通行证", "社保", "passport", "ssn", "social security",
 )  # fmt: skip
 _KEY = re.compile(
@@ -38,6 +38,9 @@ _KEY = re.compile(
 )
 _BLOCK = re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*-----|\Z)", re.DOTALL)
 _CODE = r"(?:验证码|校验码|动态码|动态密码)"
+_EDGE = r"(?a:\b)"
+"""Of an English word, also between Chinese ones: 我的password是 …"""
+_KEYS = r"(?:key|token|secret|bearer|[密秘私]钥|令牌)"
 _IS = r"(?:[是为叫:=]|还是|就是|[改换]成了?)"
 _TELLS_NONE = "什么|多少|哪|谁|怎|吗|呢|忘|不知|不对|没|错|请|过期|已|回头|私聊|[我你他她]的"
 """What is in words after a colon that are no password."""
@@ -45,33 +48,36 @@ _NO_SENTENCE = r"(?![个一两很最太不没要用在给由这那为啥我你�
 """Words after 是 that are as short as a phrase, and do not describe the password."""
 _SAID = re.compile(
     # 密码是 …; 密码没变，还是 …
-    rf"(?:密码|口令|暗号|{_CODE}|取款码|PIN ?码|(?<![A-Za-z])(?:PIN|pwd)(?=[是为]))"
+    rf"(?:密码|口令|暗号|{_CODE}|取款码|授权码|PIN ?码"
+    r"|(?<![A-Za-z])(?:PIN|OTP|pwd?|passw(?:or)?d|passcode)(?= ?[是为]))"
     rf"(?:[^A-Za-z0-9,。.;?\n]{{0,8}}|[^A-Za-z0-9。?\n]{{0,6}}{_IS})"
-    r"[\s:\"'“]{0,3}(?P<zh>[!-9;<>-~][!-~]{2,63})"
+    r"[\s:\"'“]{0,3}(?P<zh>[0-9]{1,2}(?: [0-9]{1,2}){2,7}(?![0-9])|[!-9;<>-~][!-~]{2,63})"
     # 密码他老问我我不告诉他是 384756, as who speaks without commas is written down
     r"|(?:密码|口令|取款码)[^A-Za-z0-9,。.;?!\n]{6,24}[是为](?P<far>[0-9]{6})(?![0-9年])"
     # 口令：芝麻开门; 口令是芝麻开门
-    rf"|(?:密码|口令|暗号|passw(?:or)?d|\bpwd)(?:[:=]|{_IS}(?:(?=[\"“「])|{_NO_SENTENCE}))"
+    rf"|(?:密码|口令|暗号|passw(?:or)?d|{_EDGE}pwd)(?:[:=]|{_IS}(?:(?=[\"“「])|{_NO_SENTENCE}))"
     rf"[ \"“「]{{0,2}}(?!\w{{0,17}}(?:{_TELLS_NONE}))(?P<han>[\u4e00-\u9fff]{{2,16}}?)"
     r"(?=了?(?![\w•]))"
     # 384756（登录验证码）
     rf"|(?<![0-9])(?P<before>[0-9]{{4,8}})(?![0-9年])[^0-9,。\n]{{0,8}}{_CODE}"
     r"(?![^0-9\n•]{0,8}[0-9•]{4})"
-    r"|\b(?:password|passcode|passphrase|pwd|pw)\b[\"']? {0,2}(?:is|was|[:=]) {0,2}"
+    rf"|{_EDGE}(?:passw(?:or)?d|passcode|passphrase|pwd?)\b[\"']? {{0,2}}(?:is|was|[:=]) {{0,2}}"
     r"[\"'“]?(?P<en>[!-9;<>-~][!-~]{2,63})"
-    r"|\b(?:password|passcode|pwd|pw) (?P<bare>(?=[!-~]{0,20}[0-9])[0-9A-Za-z][!-~]{3,63})"
-    r"|\b(?:(?:your|verification|security|login|sign-in|confirmation|sms|2fa) code|pin|otp)\b"
-    r"(?: (?:number|is|was))*[ :=]{1,3}(?P<code>[0-9]{4,8})(?![0-9])"
+    rf"|{_EDGE}(?:passw(?:or)?d|passcode|pwd?) "
+    r"(?P<bare>(?=[!-~]{0,20}[0-9])[0-9A-Za-z][!-~]{3,63})"
+    rf"|{_EDGE}(?:(?:your|verification|security|login|sign-in|confirmation|sms|2fa) code|pin|otp)"
+    r"(?![A-Za-z])(?: (?:number|is|was))*[ :=是为]{1,3}(?P<code>[0-9]{4,8})(?![0-9])"
     r"|(?<![0-9])(?P<otp>[0-9]{4,8}) is (?:your|my|the) (?:\w+ ){0,2}(?:code|pin|otp)\b"
-    r"|(?:key|token|secret|密钥|令牌)[\"']?(?: {0,2}(?:is|was|[:=是为]))? {0,2}"
+    rf"|{_KEYS}[\"']?(?: {{0,2}}(?:is|was|[:=是为]))? {{0,2}}"
     r"[\"'“]?(?P<long>[A-Za-z0-9_\-]{20,})"
-    r"|(?:(?:key|token|secret)[\"']?(?: {0,2}[:=]| is| was)|(?:密钥|令牌)[:=是为]?) {0,2}[\"'“]?"
+    rf"|(?:{_KEYS}[\"']?(?: {{0,2}}[:=是为]| is| was)|(?:[密秘私]钥|令牌)) {{0,2}}[\"'“]?"
     r"(?P<short>(?=[A-Za-z_\-]*[0-9])(?=[0-9_\-]*[A-Za-z])[A-Za-z0-9_\-]{8,19})"
-    r"|(?:护照|通行证|社保卡?|\bpassport|\bssn|\bsocial security)"
+    rf"|(?:护照|通行证|社保卡?|{_EDGE}(?:passport|ssn|social security))"
     r"(?: ?(?:号码?|no\b|number|is|was|[是为:#.]))* ?(?!(?:19|20)[0-9]{6}(?![0-9]))"
     r"(?P<id>[A-Za-z]{0,2}[0-9](?:-?[0-9]){6,11})(?![0-9])"
-    r"|(?:助记词|\b(?:seed|recovery) phrase|\bmnemonic)(?: (?:is|was)|[:是为]){0,2}\s?"
-    r"(?P<seed>[a-z]{3,8}(?: [a-z]{3,8}){11,23})"
+    rf"|(?:助记词|{_EDGE}(?:seed|recovery) phrase|{_EDGE}mnemonic)"
+    r"(?: (?:is|was)|[:是为]){0,2}\s?(?P<seed>(?:[0-9]{1,2}[.、)] ?)?[a-z]{3,8}"
+    r"(?:[ ,、\n]{1,2}(?:[0-9]{1,2}[.、)] ?)?[a-z]{3,8}){11,23})"
     r"|://[^\s/:@]{1,64}:(?P<url>[^\s/@]{3,64})@",
     re.IGNORECASE,
 )
