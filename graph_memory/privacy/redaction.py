@@ -8,10 +8,10 @@ journal; no model and no block sees them. Whether a message is shown at all is f
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 from functools import lru_cache
+from unicodedata import normalize
 
 from ..model import Asker, Data, Message, kind_named
 from ..text import simplified
@@ -47,19 +47,20 @@ _TELLS_NONE = "什么|多少|哪|谁|怎|吗|呢|忘|不知|不对|没|错|请|�
 _NO_SENTENCE = r"(?![个一两很最太不没要用在给由这那为啥我你他她它咱]|\w{0,17}[的吧啊呢吗](?!\w))"
 """Words after 是 that are as short as a phrase, and do not describe the password."""
 _SAID = re.compile(
-    # 密码是 …; 密码没变，还是 …
-    rf"(?:密码|口令|暗号|{_CODE}|取款码|授权码|PIN ?码"
+    # 密码是 …; 密码没变，还是 …; but 密码学, and nothing that is counted: 密码 8-16 位
+    rf"(?:密码(?!学|管理|长度|强度|加密|重置|找回)|口令(?!红包)|暗号|{_CODE}|取款码|授权码|PIN ?码"
     r"|(?<![A-Za-z])(?:PIN|OTP|pwd?|passw(?:or)?d|passcode)(?= ?[是为]))"
-    rf"(?:[^A-Za-z0-9,。.;?\n]{{0,8}}|[^A-Za-z0-9。?\n]{{0,6}}{_IS})"
+    rf"(?:[^A-Za-z0-9,、。.;?\n]{{0,8}}|[^A-Za-z0-9。?\n]{{0,6}}{_IS})"
+    r"(?![\s:]{0,3}(?:https?:|[0-9]{1,4}(?:[.-][0-9]{1,3})? ?(?:年(?!年)|位(?![置于])|遍|元|字节)))"
     r"[\s:\"'“]{0,3}(?P<zh>[0-9]{1,2}(?: [0-9]{1,2}){2,7}(?![0-9])|[!-9;<>-~][!-~]{2,63})"
     # 密码他老问我我不告诉他是 384756, as who speaks without commas is written down
-    r"|(?:密码|口令|取款码)[^A-Za-z0-9,。.;?!\n]{6,24}[是为](?P<far>[0-9]{6})(?![0-9年])"
+    r"|(?:密码|口令|取款码)[^A-Za-z0-9,、。.;?!\n]{6,24}[是为](?P<far>[0-9]{6})(?![0-9年])"
     # 口令：芝麻开门; 口令是芝麻开门
     rf"|(?:密码|口令|暗号|passw(?:or)?d|{_EDGE}pwd)(?:[:=]|{_IS}(?:(?=[\"“「])|{_NO_SENTENCE}))"
     rf"[ \"“「]{{0,2}}(?!\w{{0,17}}(?:{_TELLS_NONE}))(?P<han>[\u4e00-\u9fff]{{2,16}}?)"
     r"(?=了?(?![\w•]))"
     # 384756（登录验证码）
-    rf"|(?<![0-9])(?P<before>[0-9]{{4,8}})(?![0-9年])[^0-9,。\n]{{0,8}}{_CODE}"
+    rf"|(?<![0-9])(?P<before>[0-9]{{4,8}})(?![0-9年])[^0-9,、。\n]{{0,8}}{_CODE}"
     r"(?![^0-9\n•]{0,8}[0-9•]{4})"
     rf"|{_EDGE}(?:passw(?:or)?d|passcode|passphrase|pwd?)\b[\"']? {{0,2}}(?:is|was|[:=]) {{0,2}}"
     r"[\"'“]?(?P<en>[!-9;<>-~][!-~]{2,63})"
@@ -113,14 +114,15 @@ def secrets(text: str) -> list[str]:
     """The secrets in a text, as they are written there."""
     if not _PRINTED.search(text):
         return []
-    plain = simplified(unicodedata.normalize("NFKC", text))
+    # A Chinese comma is in no password, an ASCII one may be.
+    plain = simplified(normalize("NFKC", text.replace("，", "、")))
     if not _may_hold(plain):
         return []
     runs = [run.span() for run in _SPELT.finditer(text)]
     if plain == text and not runs:
         return list(_secrets(text))
     # Each letter by itself, so that it is known which one became which.
-    letters = [simplified(unicodedata.normalize("NFKC", letter)) for letter in text]
+    letters = [simplified(normalize("NFKC", each)) for each in text.replace("，", "、")]
     ends = list(range(1, len(text) + 1))
     for start, end in runs:
         letters[start:end] = [""] * (end - start)
@@ -177,6 +179,7 @@ def _said(said: re.Match[str]) -> list[str]:
         (kind == "long" and (is_word or secret.isdigit()))
         or (kind in ("zh", "en") and said[kind].endswith((":", "=")))  # what a secret is named
         or (kind in ("zh", "en") and len(secret) < 4 and before[-1:] not in (":", "="))
+        or (kind == "zh" and re.search("(?<!现)在$|见$", before))  # where it is
         or (kind == "zh" and is_word and not re.search(rf"{_IS}$", before))
         or (kind == "en" and before[-1:].isalpha() and secret.lower() in _SENTENCE.split())
     )
