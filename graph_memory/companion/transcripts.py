@@ -13,7 +13,7 @@ from datetime import tzinfo
 from typing import TypeVar
 
 from ..context import Context, Part
-from ..dates import periods
+from ..dates import past_periods
 from ..errors import NotFoundError
 from ..learning.batching import upcoming
 from ..model import Asker, Episode, Message, Session, continues, is_entity
@@ -89,10 +89,10 @@ class Transcripts(Part):
         Args:
             keyword: Words, all of which occur.
             person: Name of who said it, or who is spoken of.
-            time: As in ``dates.periods``.
+            time: As in ``dates.past_periods``.
             exclude: Ids of messages not to show.
         """
-        spans = periods(time, self._now(), self._zone) if time else []
+        spans = past_periods(time, self._now(), self._zone) if time else []
         is_dated = bool(spans) or not time
         nodes: set[str] = set()
         if person:

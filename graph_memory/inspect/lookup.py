@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from ..context import Context
-from ..dates import periods
+from ..dates import past_periods
 from ..errors import GraphError
 from ..graph import HOPS, GraphStore
 from ..graph.graph_queries import Hop, Path, PathSearch
@@ -115,13 +115,13 @@ class Lookup:
         Args:
             query: May be empty if there is a person or a time.
             person: Only what is about somebody of this name or was said by them.
-            time: Only what was said, or began, at this time (``dates.periods``).
+            time: Only what was said, or began, at this time (``dates.past_periods``).
             exclude: Ids of messages not to show.
 
         Raises:
             ClosedError: The memory is closed.
         """
-        spans = periods(time, self._context.now(), self._context.zone) if time else []
+        spans = past_periods(time, self._context.now(), self._context.zone) if time else []
         ranked: tuple[Item, ...] = ()
         if query:
             wide, near = (WIDE, WIDE) if person or spans else (limit, SIMILAR)
