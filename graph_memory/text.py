@@ -10,7 +10,7 @@ import math
 import re
 import threading
 import unicodedata
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from functools import cached_property, lru_cache
 from hashlib import blake2b
@@ -21,6 +21,9 @@ from typing import Any
 
 _TABLES = json.loads(Path(__file__).with_name("lookalikes.json").read_text("utf-8"))
 _SIMPLIFIED = str.maketrans(_TABLES["traditional"], _TABLES["simplified"])
+_TRADITIONAL = defaultdict[str, str](str)
+for _other, _simple in zip(_TABLES["traditional"], _TABLES["simplified"], strict=True):
+    _TRADITIONAL[_simple] += _other
 _LETTERS = str.maketrans(_TABLES["lookalikes"], _TABLES["letters"])
 _ALIKE = str.maketrans("01i", "oll")
 _ACCENTED = re.compile("[\u0080-\u052f\u1e00-\u1fff]")
@@ -32,6 +35,11 @@ SIGNS: str = _TABLES["signs"]
 def simplified(text: str) -> str:
     """A text with traditional Chinese characters in their simplified form."""
     return text if text.isascii() else text.translate(_SIMPLIFIED)
+
+
+def in_either_form(text: str) -> str:
+    """A pattern of a Chinese text in traditional or simplified characters."""
+    return "".join(f"[{each}{_TRADITIONAL.get(each, '')}]" for each in simplified(text))
 
 
 @lru_cache(maxsize=4_096)

@@ -6,7 +6,6 @@ Reminding is selective, searching complete: what holds all the words has no floo
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -15,7 +14,7 @@ import numpy as np
 from ..model import Fact, Message
 from ..privacy.redaction import MASK
 from ..privacy.scope import View
-from ..text import CJK, content, normalise, terms
+from ..text import CJK, content, in_either_form, normalise, terms
 from .documents import message_key
 from .index import Index
 from .lexical import search_terms
@@ -30,7 +29,7 @@ SIMILAR = FEW
 """Memories that do not hold the words and are shown as well."""
 WORD = 2
 """Search terms up to which a question is a word."""
-_SPACE = re.compile(rf"[\s,，。！？!?、；;：:()（）\"“”「」《》{MASK[0]}]+")
+_SPACE = re.compile(rf"[\s,，。！？!?、；;：:()（）\"“”「」『』《》【】~{MASK[0]}]+|\.+(?!\w)")
 _LATIN = re.compile(r"[a-z][a-z'’]*")
 _HAN = re.compile(f"[{CJK}]+")
 
@@ -171,13 +170,9 @@ def _test(word: str) -> Callable[[str], object]:
         pattern = rf"(?<![a-z0-9])(?:{begun}|{re.escape(stem)}(?:e?s|e?d|ing)?{end})"
     elif word.isdecimal() and is_short:
         pattern = rf"(?<!\d){word}(?!\d)"
-    elif _HAN.fullmatch(word):  # of which there is one form only
-        return lambda text: word in text
+    elif _HAN.fullmatch(word):  # as it stands, which is quicker
+        return re.compile(in_either_form(word)).search
     else:
-        return lambda text: word in _plain(text)
+        return lambda text: word in normalise(text)
     found = re.compile(pattern)
-    return lambda text: found.search(_plain(text))
-
-
-def _plain(text: str) -> str:
-    return unicodedata.normalize("NFKC", text).casefold()
+    return lambda text: found.search(normalise(text))

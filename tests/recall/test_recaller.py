@@ -220,6 +220,13 @@ async def test_what_means_the_same_is(memory: Memory, word: str, said: str, mean
     assert [line.endswith(means) for line in similar] == [True]
 
 
+@tabled
+async def test_words_are_found_however_they_are_written(memory: Memory, word: str, said: str):
+    await memory.say(HOME, ZHANG, said)
+    holding, _ = await find(memory, word)
+    assert [line.endswith(said) for line in holding] == [True]
+
+
 async def test_what_says_a_name_comes_before_what_its_bearer_says(memory: Memory) -> None:
     for number in range(12):
         await memory.say(CLASS, HONG, f"第{number}场我先走啦", T0 + number, name="小美")
