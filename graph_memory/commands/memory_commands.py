@@ -44,8 +44,13 @@ JUST = 600.0
 """Seconds for which a change was made just now."""
 MESSAGE = "message"
 """Kind of a memory that is somebody's very words."""
-_PAGE = re.compile(r"(?s)(?P<text>.*\S)\s+[pP第]\s?(?P<page>\d{1,5})\s?页?")
-"""What is searched for, with a page of it at the end: 生日 第2页, birthday p2."""
+_PAGE = re.compile(
+    r"(?s)(?P<text>.*\S)(?:\s+|[，,]\s*)"
+    r"[pP第]\s?(?P<page>\d{1,5}|[一二两三四五六七八九十]{1,3}(?=\s?页))\s?页?"
+)
+"""What is searched for, with a page of it at the end: 生日 第2页, 生日 第二页, birthday p2."""
+_BEHIND = re.compile(r"\s+|[，、]\s*|,(?!\d)\s*|(?<=[\d条條])[:：。](?!\d)\s*")
+"""What stands behind the number of a line, and before how it is: 1 …, 1，…, 第1条：…"""
 
 
 class Commands(Answers):
@@ -288,7 +293,7 @@ class Commands(Answers):
 
     async def correct(self, turn: Turn, which: str) -> str:
         """Replace a listed fact; ``which`` is its number or id, then how it really is."""
-        which, _, words = which.strip().partition(" ")
+        which, words = [*_BEHIND.split(which.strip(), maxsplit=1), ""][:2]
         if not which or not words.strip():
             return self._say("correct_what")
         memory = self._meant(turn, which)
