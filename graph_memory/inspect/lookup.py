@@ -174,6 +174,8 @@ class Lookup:
         myself = mine or ([asker.user] if asker.user and found.is_personal else [])
         search = PathSearch([*seeds, *myself])
         for _ in range(HOPS // 2):  # two that meet have gone that far together
+            if not search.frontier:
+                break  # or a graph would be waited for that has nothing to say
             hops = await self._hops(asker, search.frontier)
             search.advance(await self._seen(asker, hops))
         meetings = search.meetings(HOPS) if others else []

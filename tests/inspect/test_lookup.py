@@ -269,5 +269,6 @@ def test_a_graph_that_hangs_or_is_away_is_done_without(monkeypatch: pytest.Monke
         found = in_club(WORLD, "小红喜欢什么？", graph)
         assert [item.id for item in found.items] == [LIKES.id]
         assert not found.is_whole
+        assert in_club(WORLD, "量子色动力学", graph) == LookupResult(())  # nowhere to walk from
         view_of = {CLUB.id: view(CLUB, IN_CLUB, Policy(), Attendance())}
         assert not overview_of(WORLD, graph, IN_CLUB, view_of).is_whole  # type: ignore[arg-type]
