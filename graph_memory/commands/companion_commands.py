@@ -182,7 +182,7 @@ class CompanionCommands(Answers):
 
     async def _cores(self, turn: Turn) -> str:
         found = await self.memory.companion.core(turn.asker, turn.session)
-        self.memory.references.number(turn, [])  # these numbers are not those of memories
+        self.memory.references.number(turn, [])  # these numbers are those of no memories
         if not found:
             return self._say("core_none")
         lines = [
@@ -240,6 +240,7 @@ class CompanionCommands(Answers):
 
     async def _history(self, turn: Turn) -> str:
         lines = [self._say("inner_history")]
+        self.memory.references.number(turn, [])  # these numbers are those of no memories
         for number, row in enumerate(await self._versions(turn), 1):
             when = self._moment(row.at)
             lines.append(self._say("inner_version", number=number, version=row.version, when=when))
@@ -273,6 +274,7 @@ class CompanionCommands(Answers):
             return self._say("care_what")
         found = await care.standing(turn.session)
         if number is None:
+            self.memory.references.number(turn, [])  # these numbers are those of no memories
             return self._plans(found)
         if not 0 < number <= len(found):
             return self._say("care_number", number=number)
