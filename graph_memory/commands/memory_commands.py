@@ -213,14 +213,6 @@ class Commands(Answers):
             lines.append(self._say("health_embedder", name=self._say("loading")))
         return "\n".join(lines)
 
-    def refusal(self, turn: Turn, paused: str = "remember_paused") -> str:
-        """Why nothing the speaker says may be stored here; empty if it may."""
-        if not self.memory.settings.remembers(turn.session, turn.user):
-            return self._say("unlisted")
-        if self.memory.learning.pauses.covers(turn.session, turn.user):
-            return self._say(paused)
-        return ""
-
     async def remember(self, turn: Turn, words: str = "") -> str:
         """Remember at once what a turn says."""
         if not turn.text:

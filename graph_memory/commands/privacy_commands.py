@@ -71,10 +71,9 @@ class PrivacyCommands(Answers):
         pauses = self.memory.learning.pauses
         act = pauses.pause if command == "pause" else pauses.resume
         await act("circle" if is_group else "user", turn.session.circle if is_group else turn.user)
-        told = self._say(done[is_group])
-        if command == "resume" and pauses.covers(turn.session, turn.user):
-            told += f"\n{self._say('status_paused')}"  # the other of the two goes on
-        return told
+        # The other of the two may go on, and so do the settings.
+        but = self.refusal(turn, "status_paused") if command == "resume" else ""
+        return "\n".join(filter(None, [self._say(done[is_group]), but]))
 
     async def forget_me(self, turn: Turn, what: str = "") -> str:
         """Erase the speaker for good (or an owner, an account), once that is confirmed."""

@@ -166,7 +166,7 @@ class Tools(Answers):
         unknown = self._say("tool_unknown", id=one_line(id, MAX_NAME))
         if memory is None or memory.kind != Fact.kind or not text:
             return unknown
-        if refusal := self._commands.refusal(turn):
+        if refusal := self.refusal(turn):
             return refusal
         if not turn.message:
             return self._say("tool_speechless")

@@ -118,6 +118,14 @@ class Answers(Speaker):
         super().__init__(memory.settings.language)
         self.memory = memory
 
+    def refusal(self, turn: Turn, paused: str = "remember_paused") -> str:
+        """Why nothing the speaker says may be stored here; empty if it may."""
+        if not self.memory.settings.remembers(turn.session, turn.user):
+            return self._say("unlisted")
+        if self.memory.learning.pauses.covers(turn.session, turn.user):
+            return self._say(paused)
+        return ""
+
     def _shown(self, turn: Turn, which: str) -> Reference | None:
         """The line that was shown with a number or a short id."""
         references, number = self.memory.references, number_of(which)

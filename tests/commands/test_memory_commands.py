@@ -146,6 +146,8 @@ async def test_nothing_is_remembered_in_groups_that_are_not_learned_from(command
     told = await commands.remember(replace(zhang_in_club, text="我喜欢围棋"))
     assert "By the owner's settings" in told
     assert "By the owner's settings" in await commands.status(zhang_in_club)
+    assert "By the owner's settings" in await commands.privacy.resume(zhang_in_club)
+    assert "By the owner's settings" not in await commands.privacy.resume(zhang)
     assert not [m for m in await memory.journal.newest_messages(10) if "围棋" in m.text]
 
 
