@@ -162,7 +162,8 @@ def called(index: Index, visible: VisibleSet, asker: Asker, person: str) -> set[
     """The nodes with a name that the asker may know; the mark tells namesakes apart."""
     if normalise(person) in _MYSELF:
         return set(asker.accounts)
-    named = index.named(person, visible.views)
+    # Of a name of one character, or that nothing was learned of yet, who bears it is known.
+    named = index.named(person, visible.views) or index.bearers(person, visible.views)
     found = {one for node in named for one in index.identities.nodes(node)}
     return {one for one in found if is_marked(person, one)} or found
 

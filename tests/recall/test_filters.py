@@ -55,3 +55,16 @@ def test_the_mark_of_an_account_says_which_namesake_is_meant(account: str) -> No
     visible = index.visible({ROOM.id: seen})
     assert filters.called(index, visible, asker, "小王") == {one, other}
     assert filters.called(index, visible, asker, told_apart("小王", one, [other])) == {one}
+
+
+@pytest.mark.parametrize("called", ["鱼", "K", "小赵"])
+def test_whoever_speaks_is_known_by_a_short_name_and_before_anything_is_learned(called: str):
+    index, asker = Index(), asker_of(ROOM, LI)
+    index.put(ROOM)
+    index.put_message(Message(1, ROOM.id, WANG, called, "我养了一只柯基", T0))
+    seen = view(ROOM, asker, Policy(), Attendance())
+    assert seen
+    visible = index.visible({ROOM.id: seen})
+    mine = PersonalIndex(Renderer(index, visible, asker, ZH, CHINA, T0))
+    assert [item.id for item in mine.excerpt((), "", called).items] == ["1"]
+    assert not mine.excerpt((), "", "小孙").is_known
