@@ -17,6 +17,7 @@ from astrbot.core.star.register.star_handler import get_handler_or_create
 from astrbot.core.star.star_handler import EventType, star_handlers_registry
 
 from ..commands.tools import Tool, offered
+from ..commands.usage import number_of
 from ..settings import Settings
 from ..text import simplified
 
@@ -75,7 +76,8 @@ class Terse(CustomFilter):  # type: ignore[misc]
 
     def filter(self, event: Any, cfg: Any) -> bool:
         behind = event.message_str.split()[2:]
-        return bool(_prefix(event, cfg)) or all(word.isdecimal() for word in behind)
+        is_talk = any(not word.isdecimal() and number_of(word) is None for word in behind)
+        return bool(_prefix(event, cfg)) or not is_talk
 
 
 class Unclaimed(CustomFilter):  # type: ignore[misc]
@@ -146,10 +148,10 @@ class Mistyped(CustomFilter):  # type: ignore[misc]
     def filter(self, event: Any, cfg: Any) -> bool:
         said = str(event.message_str)
         written = f"{said}\n{_plain(said)}".casefold()
-        groups = _names(event, CommandGroupFilter)
-        if not any(group.casefold() in written for group in groups):
+        commands = _names(event)
+        if not any(name.partition(" ")[0].casefold() in written for name in commands):
             return False  # as of nearly every message, which waits for this
-        commands = _names(event, CommandFilter)
+        groups = {name.partition(" ")[0] for name in commands if " " in name}
         event.message_str = _straightened(event, cfg, groups, commands)
         group, _, given = " ".join(event.message_str.split()).partition(" ")
         names = {name.partition(" ")[2] for name in commands if name.partition(" ")[0] == group}
@@ -176,17 +178,18 @@ def _plain(text: str) -> str:
 def _straightened(event: Any, cfg: Any, groups: set[str], commands: set[str]) -> str:
     """A command in capitals, full width, traditional or glued, as AstrBot reads it.
 
-    What is glued may be talk (记忆我的…), so that it takes a prefix.
+    What is glued or of one word may be talk (记忆我的…), so that it takes a prefix.
     """
     said, prefix = str(event.message_str), _prefix(event, cfg)
     whole = " ".join(_plain(said).split())
     text = whole.removeprefix(prefix).strip() if prefix else whole
     for name in sorted(commands, key=len, reverse=True):
         group, _, command = name.partition(" ")
-        if group not in groups or not command:
+        if not (prefix or command):
             continue
-        gap = r"[\s:,]*" if prefix and not command.isascii() else r"\s+"
-        end = "" if prefix and not command.isascii() else r"(?!\S)"
+        is_glued = prefix and not command.isascii()
+        gap = r"[\s:,]*" if is_glued else r"\s+" if command else ""
+        end = "" if is_glued else r"(?!\S)"
         written = re.match(rf"{group}{gap}{command}{end}", text, re.IGNORECASE)
         if written:  # what stands behind stays as it is, in full width as well
             head = whole.removesuffix(text) + written[0]
@@ -197,9 +200,9 @@ def _straightened(event: Any, cfg: Any, groups: set[str], commands: set[str]) ->
     return f"{group.casefold()} {given}".strip() if is_named else said
 
 
-def _names(event: Any, kind: type) -> set[str]:
-    """Names of this plugin's groups of commands, or of its commands, as they are now."""
-    return {name for _, name in _commands(event, kind, ours=True)}
+def _names(event: Any) -> set[str]:
+    """Names of this plugin's commands as they are now."""
+    return {name for _, name in _commands(event, CommandFilter, ours=True)}
 
 
 class WithWords(CustomFilter):  # type: ignore[misc]

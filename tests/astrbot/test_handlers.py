@@ -46,7 +46,14 @@ def test_only_the_command_itself_is_straightened(said: str, prefix: str, read: s
     raw = said if said.startswith("／") or not prefix else prefix + said
     event = SimpleNamespace(message_str=said, message_obj=SimpleNamespace(message_str=raw))
     names = {"memory remember": "memory remember", "记忆 记住": "memory remember"}
-    straight = handlers._straightened(event, {"wake_prefix": ["/"]}, {"memory", "记忆"}, {*names})
+    known = {*names, "persona", "人格"}
+    straight = handlers._straightened(event, {"wake_prefix": ["/"]}, {"memory", "记忆"}, known)
     for name, meant in names.items():
         straight = straight.replace(name, meant)
     assert straight == read
+
+
+@pytest.mark.parametrize(("said", "is_command"), rows(__file__, "test_no_talk"))
+def test_what_is_terse_is_a_command_without_a_prefix(said: str, is_command: bool) -> None:
+    event = SimpleNamespace(message_str=said, message_obj=SimpleNamespace(message_str=said))
+    assert handlers.Terse(False).filter(event, {"wake_prefix": ["/"]}) is is_command
