@@ -105,7 +105,7 @@ class Transcripts(Part):
         search = Search(
             [word[:MAX_WORD] for word in keyword.split()],
             sorted(node for node in nodes if not is_entity(node)),
-            [] if is_self or not person else [person[:MAX_WORD]],
+            [] if is_self or len(person) < 2 else [person[:MAX_WORD]],  # 鱼 is in many words
             spans,
             FOUND,
         )

@@ -67,6 +67,13 @@ async def test_who_said_it_is_found_and_not_the_copy_that_does_not_know(world: W
     ]
 
 
+async def test_who_is_called_by_one_character_is_who_said_it(world: World) -> None:
+    await world.say(zhang_in_club, "周末去钓鱼")
+    await world.say(replace(zhang_in_club, user=user("fish"), name="鱼"), "我带帐篷")
+    found = await world.memory.companion.transcripts.search(zhang_in_club.asker, "", "鱼")
+    assert [hit.message.text for hit in found.hits] == ["我带帐篷"]
+
+
 async def test_records_that_are_hidden_take_the_place_of_none(world: World) -> None:
     await world.say(zhang_in_club, "我带帐篷")
     await world.learn(answer(summary="张三带帐篷。"))
