@@ -11,7 +11,7 @@ import numpy as np
 from ..dates import Span
 from ..model import Asker, Fact, Message
 from ..privacy.scope import Rank, rank_of, span
-from ..text import is_marked, normalise
+from ..text import clean_name, is_marked, normalise
 from .documents import Kind, Source
 from .index import Index
 from .query import is_personal
@@ -162,8 +162,9 @@ def called(index: Index, visible: VisibleSet, asker: Asker, person: str) -> set[
     """The nodes with a name that the asker may know; the mark tells namesakes apart."""
     if normalise(person) in _MYSELF:
         return set(asker.accounts)
-    # Of a name of one character, or that nothing was learned of yet, who bears it is known.
-    named = index.named(person, visible.views) or index.bearers(person, visible.views)
+    named: Iterable[str] = index.named(person, visible.views)
+    if not named and clean_name(person):  # of one character, or nothing was learned of it yet
+        named = index.bearers(person, visible.views)
     found = {one for node in named for one in index.identities.nodes(node)}
     return {one for one in found if is_marked(person, one)} or found
 

@@ -62,9 +62,11 @@ def test_whoever_speaks_is_known_by_a_short_name_and_before_anything_is_learned(
     index, asker = Index(), asker_of(ROOM, LI)
     index.put(ROOM)
     index.put_message(Message(1, ROOM.id, WANG, called, "我养了一只柯基", T0))
+    index.put_message(Message(2, ROOM.id, user("?"), "", "我养了一只布偶", T0))
     seen = view(ROOM, asker, Policy(), Attendance())
     assert seen
     visible = index.visible({ROOM.id: seen})
     mine = PersonalIndex(Renderer(index, visible, asker, ZH, CHINA, T0))
     assert [item.id for item in mine.excerpt((), "", called).items] == ["1"]
     assert not mine.excerpt((), "", "小孙").is_known
+    assert not mine.excerpt((), "", "管理员").is_known  # whom nobody is called
