@@ -9,7 +9,9 @@ from ..text import simplified
 
 _ME = r"我(?![妈爸姐哥弟妹老爷奶家男女对同领上闺朋孩儿])"
 """The speaker, and not somebody of theirs; who asks to be told asks for no secrecy."""
-_NOT = r"(?<![没有特个分区差鉴辨性级离告])(?:别(?!人|的)|不要|不许|不准|不能|不可以|不得|勿|莫|甭)"
+_WORD = r"(?<![没有特分区差鉴辨性级离告])(?<!(?<![这那])个)"
+"""Nothing before 别 that makes a word with it."""
+_NOT = rf"{_WORD}(?:别(?!人|的)|不要|不许|不准|不能|不可以|不得|勿|莫|甭|唔好)"
 _WHO = rf"(?!忘)(?:(?!{_ME})[^，。,.！!？?；;\n]){{1,8}}?"
 """Whom something is not to be told to."""
 _TELL = (
@@ -18,48 +20,55 @@ _TELL = (
 )
 _ZH = (
     rf"{_NOT}(?:再|去|先|跟|和|对|给|向|同|往|到处|随便)*{_WHO}{_TELL}(?!你|{_ME})",  # 别跟小红说
-    rf"{_NOT}(?:再|去|先|往|到处|随便)*告诉(?!{_ME}|你|过|一声)",
+    rf"{_NOT}(?:再|去|先)*[跟和对给向同]{_WHO}{_TELL}(?={_ME})",  # 别跟老板说我在面试
+    rf"{_NOT}(?:再|去|先)*把[^，。,.！!？?；;\n]{{1,12}}?(?:[说讲传]出去|到处[说讲]|告诉(?!你|{_ME}))",
+    rf"{_NOT}(?:再|去|先|往|到处|随便)*(?:告诉|话[俾畀])(?!{_ME}|你|过|一声)",
+    rf"(?:不想|不打算|不愿意?|[先时]不)(?:告诉|[跟和]{_WHO}{_TELL})(?!你|{_ME})",
     rf"{_NOT}(?:再|去|先|往|到处|随便|乱)*(?:[说讲传](?:出去|给)|说漏|外传|外泄|外说|声张|透露|泄露|泄漏|走漏|张扬"
     r"|公开(?!课|赛|场))",
-    rf"{_NOT}(?:再|去|先)?让{_WHO}(?:知道|晓得|看到|看见|发现)",
+    rf"{_NOT}(?:再|去|先)?[让叫被]{_WHO}(?:知道|晓得|看到|看见|发现)",
     rf"(?:不想|不希望|不愿意?|不打算)(?:让|被)?{_WHO}(?:知道(?!的)|晓得|传出去|说出去)",
-    r"(?:千万|可|你)(?:别|不要)(?:说(?!话|谎|笑|[，,]?(?:还|真|这))|讲)(?=[^\w]|啊|哦|哈|$)|谁[都也](?:别|不要|不许)[说讲提]",
+    r"(?:千万|可|你也?)(?:别|不要)(?:说(?!话|谎|笑|[，,]?(?:还|真|这))|讲)(?=[^\w]|啊|哦|哈|$)"
+    r"|谁(?:问你?)?[都也](?:(?:别|不要|不许)[说讲提]|不能[说讲提](?=[^\w]|啊|哦|哈|$))",
     # 不许说; 别提这事; 这个不能说
     r"(?:不许|不准|别|不要)(?:再|乱)?(?:说|讲|提)(?:[这那](?:件|个)?事|(?<=[许准][说讲提])(?=[啊哦呀！!。]|$))",
     r"[这那](?:个|事儿?|件事)?(?:可|绝对)?(?:不能|不许|不准|不要|别)(?:说|讲|提)(?=[啊哦呀！!。，,]|$)",
-    r"(?:帮我|替我|给我|你要|请|先|记得|一定要?|务必|麻烦|可得|必须)(?:绝对|严格)?"
-    r"(?:保密|瞒着|保守|守口如瓶)",
-    r"(?:^|[，。！!,. 事先时])保密(?:哦|啊|哈|呀|喔|！|!|。|$)|对[^，。]{1,6}保密|保守秘密",
-    r"瞒着(?:他|她|大家|我[妈爸]|所有人|别人)",
+    r"(?:帮我|替我|给我|你要|请|先|记得|一定要?|务必|麻烦|可得|必须|帮忙|(?<!要)求|(?<!不)需要|(?<![不没说需必])要(?=保密\W*$))"
+    r"(?:绝对|严格)?(?:保密(?![协局工措级的吗么])|瞒着|保守(?!一?点|治|估)|守口如瓶)",
+    r"(?:^|[，。！!,. 事先时])保密(?:[哦啊哈呀喔！!。]|$)|对(?!我们?保)[^，。]{1,6}保密|保守秘密",
+    r"(?<!不[用想该会必要])(?<!必要)瞒着(?:他|她|大家|我[妈爸]|所有人|别人)",
     r"[这那](?:可|件事|事)?[是算](?:个|我们|咱们?|咱俩|我俩|一个|我)?的?(?:小)?秘密(?!花园|基地|武器)",
     r"(?:咱|我)(?:们)?(?:俩|两个?|两人|之间)?的?之?间?的小?秘密",
-    r"你知我知|天知地知|(?:只|就)(?:跟|和)你(?:一个人|自己)?(?:说|讲)|只告诉(?:了)?你",
+    r"你知我知|天知地知|(?:只|就)(?:跟|和)你(?:一个人|自己)?(?:说|讲)|只告诉(?:了)?你|除了你(?:没人|没有人|谁[都也]不)知道"
+    r"|[只就](?:告诉你一个|有?(?:你|[咱我]们?[俩两])个?(?:一个人)?知道)",
     r"你(?:一个人|自己|们)?知道就(?:行|好|可以)|到你(?:这儿?|这里)为止|烂在肚子里",
 )
 _KNOW = r"(?:know|hear|find out)"
 _EN = (
-    r"\b(?:do ?n['’]?t|do not|never|please not|not to|can['’]?t|must ?n['’]?t)(?: you)?(?: ever)?"
-    r" (?:tell (?!me\b|us\b)|mention |share |repeat |spread |leak |breathe |talk about (?:this|it)"
+    r"\b(?:do ?n['’]?t|do not|never|please not|not to|can['’]?t|cannot|must(?: not| ?n['’]?t))"
+    r"(?: you)?(?: ever)? (?:tell(?:$|[,.!]| (?!me\b|us\b|if\b|how\b|the (?:dif|time)|lies|jokes))"
+    r"|mention |share |repeat |spread |leak |breathe |talk about (?:this|it)|let (?:it )?slip|spill"
     r"|say (?:a word|anything|this|it)|let (?:\w+ ){1,3}?(?:know|find out|hear|see))",
+    r"\b(?:s?he|they|m[uo]m|boss) (?:can['’]?t|cannot|must ?n['’]?t) (?:know|find out)\b(?! [hw])",
     r"\bke(?:ep|pt) (?:it|this|that|what i said)(?: all| just)? "
     r"(?:a secret|secret|quiet|private|confidential|to yourself|between us|hush|under wraps)",
     r"\bbetween (?:you and me|us|the two of us|ourselves)\b|\bour (?:little )?secret\b",
-    r"\b(?:it|this|that)(?:['’]?s| is| stays)(?: strictly| really| all)? "
+    r"\b(?:it|this|that)(?:['’]?s| is| stays)(?: strictly| really| all| still| kind of)? "
     r"(?:a secret|my secret|confidential|private|between)\b",
     r"\boff the record\b|\bin (?:strict )?confidence\b|\bfor your ears only\b"
     r"|\bmum['’]?s the word\b|\bnot a word to\b|\bkeep your (?:mouth shut|lips sealed)\b",
     rf"\bno ?(?:body|[- ]?one)(?: else)? (?:should|must|may|can|needs to|is to) {_KNOW}\b",
-    r"\btell no(?:body| ?one)\b|\bonly you know\b|\bi['’]?(?:a)?m only telling you\b",
-    r"\b(?:this|it|that) stays (?:here|with you|with me|in this chat)\b"
+    r"\btell no(?:body| ?one)\b|\bonly you know\b|\bi(?:['’]?[av]?[me])? only t(?:elling|old) you\b"
+    r"|\b(?:this|it|that) stays (?:here|with you|with me|in this chat)\b"
     r"|\byou wo ?n['’]?t tell\b"
     r"|\byou did(?:n['’]?t| not) hear (?:it|this|that) from me\b",
     r"\bi do(?:n['’]?t| not) want (?!to )(?:\w+ ){1,4}(?:to )?(?:know|find out|hear about)\b",
 )
 _KEEP = re.compile("|".join((*_ZH, *_EN)), re.IGNORECASE)
 _MAYBE = re.compile(
-    r"别|不|勿|莫|甭|瞒|密|你知|天知|只告|跟你|和你|知道就|为止|肚子"
+    r"别|不|勿|莫|甭|唔|瞒|密|你知|除了|[只就有]|天知|只告|跟你|和你|知道就|为止|肚子"
     r"|secret|tell|between|keep|kept|no ?body|no.?one|share|mention|record|confiden|repeat|spread"
-    r"|leak|breathe|say|let|word|stays|hear|ears|know",
+    r"|leak|breathe|say|let|word|stays|hear|ears|know|leave|find|spill|told|slip",
     re.IGNORECASE,
 )
 _ASIDE = re.compile(
