@@ -148,7 +148,7 @@ class Mistyped(CustomFilter):  # type: ignore[misc]
     def filter(self, event: Any, cfg: Any) -> bool:
         said = str(event.message_str)
         written = f"{said}\n{_plain(said)}".casefold()
-        commands = _names(event)
+        commands = {name for _, name in _commands(event, CommandFilter, ours=True)}
         if not any(name.partition(" ")[0].casefold() in written for name in commands):
             return False  # as of nearly every message, which waits for this
         groups = {name.partition(" ")[0] for name in commands if " " in name}
@@ -198,11 +198,6 @@ def _straightened(event: Any, cfg: Any, groups: set[str], commands: set[str]) ->
     group, _, given = text.partition(" ")
     is_named = group.casefold() in groups and (prefix or not given)
     return f"{group.casefold()} {given}".strip() if is_named else said
-
-
-def _names(event: Any) -> set[str]:
-    """Names of this plugin's commands as they are now."""
-    return {name for _, name in _commands(event, CommandFilter, ours=True)}
 
 
 class WithWords(CustomFilter):  # type: ignore[misc]

@@ -90,7 +90,7 @@ class Tools(Answers):
         first, *more = (str(given.get(name) or "").strip() for name in wanted.arguments)
         match wanted.name:
             case REMEMBER.name:
-                said = Turn(turn.session, turn.user, turn.name, first)
+                said = Turn(turn.session, turn.user, turn.name, first, message=turn.message)
                 return await self._commands.remember(said)
             case CORRECT.name:
                 return await self.correct(turn, first, *more)

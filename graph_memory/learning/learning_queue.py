@@ -42,6 +42,7 @@ from ..model import (
     Turn,
     User,
 )
+from ..privacy.scope import in_confidence
 from ..store import QueuedBatch
 from ..store.pauses import Pauses
 from ..supervisor import LogOnce, Supervisor
@@ -211,7 +212,11 @@ class Learning(Part):
         name, said = clean_name(turn.name), self._now() if at is None else at
         if turn.is_shared or self._ears:
             session = self._listen(turn)
-        message = Message(0, session.id, turn.user, name, text, said, turn.ref, to=turn.to)
+        # What a model notes down of a message that is to be kept is to be kept as well.
+        kept = turn.message is not None and in_confidence(turn.message)
+        message = Message(
+            0, session.id, turn.user, name, text, said, turn.ref, to=turn.to, confided=kept
+        )
         return await self._journal.append(
             message, session, turn.quote, account=turn.account, is_shared=turn.is_shared
         )

@@ -36,6 +36,7 @@ from ..model import (
     stable_id,
 )
 from ..privacy.redaction import redacted
+from ..privacy.scope import in_confidence
 from ..retention import initial_half_life
 from ..store import Draft, Rows
 from ..store.rows import unsaid
@@ -53,10 +54,9 @@ def correcting(
 ) -> Draft:
     """The draft that says how it is, beside what others said and instead of own words.
 
-    The new fact belongs to the Session it is said in. Rows of other Sessions by which the
-    asker said the same are replaced as well. Their messages that the replaced rows of
-    *this* Session rest on are not recalled any more: those of other Sessions are other
-    people's, too, who may not see the correction.
+    The new fact belongs to the Session it is said in. Rows of other Sessions by which the asker
+    said the same are replaced as well. Their messages that replaced rows of *this* Session rest
+    on are not recalled any more: other Sessions are of people, too, who may not see the new one.
 
     Raises:
         NotFoundError: It is not the asker's to correct.
@@ -98,14 +98,15 @@ def correcting(
         corrects=False,
         supersedes=tuple(fact.id for fact in same),
         evidence=(told.id,),
+        confidential=old.confidential or in_confidence(told),
     )
     muted = dict.fromkeys(m for fact in same if fact.session == here for m in fact.evidence)
     mine = [m for m in muted if (one := rows.message(m)) and one.sender in own]
     draft = Draft(turn.user, "correct", put=[*nodes, new])
     mute(rows, draft, here, [m for m in mine if m != told.id], same, new)
-    for fact in same:  # what is nobody else's to see says it in other chats, too
+    for fact in same:  # what is nobody else's to see, nor to keep, says it in other chats, too
         there = rows.get(Session, fact.session)
-        if fact.session != here and there and there.owner in own:
+        if fact.session != here and not new.confidential and there and there.owner in own:
             _follow(rows, draft, fact.session, set(fact.evidence), [fact], new)
     return draft
 

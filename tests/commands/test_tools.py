@@ -17,7 +17,7 @@ from graph_memory.retention import DAY
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 
-from ..makers import T0, entity, fact, name, private, put, user
+from ..makers import T0, entity, fact, name, private, put, user, zhang_to_lan
 from ..sources import ROOT
 from ..world import opened
 from . import CLUB, HOME, LI, ZHANG, admin, li_in_club, zhang, zhang_in_club
@@ -133,6 +133,24 @@ async def test_correcting(tools: Tools, commands: Commands, memory: MemoryServic
     assert (new.evidence, new.speaker, new.supersedes) == ((message,), ZHANG, (SECRET.id,))
     assert "更正" in await commands.undo(zhang)
     assert "张三对花生过敏" in await commands.mine(zhang)
+
+
+async def test_what_is_told_in_confidence_is_kept_so(tools, commands, memory):
+    """By whichever tool or command, from a message or from words behind a command."""
+    id = id_of(await tools.recall(zhang, "花生过敏"), "张三对花生过敏")
+    heard = await memory.learning.hear(replace(zhang, text="其实是对腰果过敏，别告诉别人"))
+    turn = replace(zhang, message=heard)
+    assert "已更正" in await tools.correct(turn, id, "张三对腰果过敏")
+    assert "记住了" in await tools.use(turn, "memory_remember", {"text": "张三吃腰果会肿"})
+    assert "腰果" in await commands.mine(zhang)
+    assert "已更正" in await commands.correct(zhang, "1 我也对开心果过敏，别跟别人说")
+    told = [each for each in await facts(memory) if re.search("腰果|开心果", each.statement)]
+    assert len(told) == 3
+    assert all(each.confidential for each in told)
+    await memory.settle()
+    for ask in (commands.mine, lambda turn: commands.search(turn, "果过敏")):
+        assert "果" in await ask(zhang)
+        assert not re.search("腰果|开心果", await ask(zhang_to_lan))
 
 
 def answering(turn: Turn, message: int) -> Turn:
