@@ -246,10 +246,18 @@ def _resolved(
 
 def _begin(facts: list[Fact], rows: Rows) -> Draft:
     put: list[Row] = [
-        replace(fact, supersedes=tuple(sorted({*fact.supersedes, *fact.awaits})), awaits=())
+        replace(fact, supersedes=_ended(rows, fact, {*fact.supersedes, *fact.awaits}), awaits=())
         for fact in facts
     ]
     return Draft(ACTOR, "begin", put=put)
+
+
+def _ended(rows: Rows, new: Fact, ids: set[str]) -> tuple[str, ...]:
+    """Facts that end as ``new`` begins, with what replaced them meanwhile."""
+    about, begin = (new.session, new.predicate, None), new.valid_from or 0.0
+    newer = [each for id in ids for each in rows.replacing(id) if (each.valid_from or 0.0) < begin]
+    more = {f.id for f in newer if (f.session, f.predicate, f.valid_to) == about} - ids
+    return _ended(rows, new, ids | more) if more else tuple(sorted(ids))
 
 
 def _expire(facts: list[Fact], rows: Rows) -> Draft:

@@ -239,6 +239,19 @@ async def test_what_was_to_come_replaces_what_was_so_on_its_day(journal, upkeep,
     assert stored.awaits == ()
 
 
+async def test_what_was_corrected_meanwhile_is_over_on_that_day_as_well(journal, upkeep, clock):
+    old = fact(HOME, ZHANG, entity("北京"), "张三住在北京", predicate="lives_in")
+    right = replace(old, id="f:right", statement="张三住在杭州", supersedes=(old.id,))
+    about = {"predicate": "lives_in", "valid_from": T0 + DAY, "awaits": (old.id,)}
+    new = fact(HOME, ZHANG, entity("上海"), "张三搬去上海", **about)
+    later = replace(right, id="f:later", valid_from=T0 + 1.5 * DAY)
+    await put(journal, HOME, old, right, new, later)
+    clock.now = T0 + 2 * DAY
+    await upkeep.begin()
+    begun = await journal.read(lambda rows: rows.get(Fact, new.id))
+    assert {*begun.supersedes} == {old.id, right.id}
+
+
 async def test_what_was_pinned_goes_on_the_day_that_somebody_names(journal, upkeep, clock):
     kept = fact(HOME, ZHANG, entity("感冒"), "张三感冒了", pinned=True)
     await put(journal, HOME, kept)
