@@ -11,7 +11,7 @@ _ME = r"我(?![妈爸姐哥弟妹老爷奶家男女对同领上闺朋孩儿])"
 """The speaker, and not somebody of theirs; who asks to be told asks for no secrecy."""
 _WORD = r"(?<![没有特分区差鉴辨性级离告])(?<!(?<![这那])个)"
 """Nothing before 别 that makes a word with it."""
-_NOT = rf"{_WORD}(?:别(?!人|的)|不要|不许|不准|不能|不可以|不得|勿|莫|甭|唔好)"
+_NOT = rf"{_WORD}(?:别(?!人|的)|不要|不许|不准|不能|不可以|不得|勿|莫要?|甭|唔好)"
 _WHO = rf"(?!忘)(?:(?!{_ME})[^，。,.！!？?；;\n]){{1,8}}?"
 """Whom something is not to be told to."""
 _TELL = (
@@ -19,13 +19,15 @@ _TELL = (
     r"|透露|泄露|声张|聊起)"
 )
 _ZH = (
-    rf"{_NOT}(?:再|去|先|跟|和|对|给|向|同|往|到处|随便)*{_WHO}{_TELL}(?!你|{_ME})",  # 别跟小红说
+    # 别跟小红说, but neither 别再说了 nor 别听他说
+    rf"{_NOT}(?:再|去|先|到处|随便|轻易|当众)*(?:(?<=到处|随便|轻易|当众)乱?"
+    rf"|(?:跟|和|与|对|给|向|同(?![意情学])|往|在(?![意乎])|当着){_WHO}){_TELL}(?!你|{_ME})",
     rf"{_NOT}(?:再|去|先)*[跟和对给向同]{_WHO}{_TELL}(?={_ME})",  # 别跟老板说我在面试
     rf"{_NOT}(?:再|去|先)*把[^，。,.！!？?；;\n]{{1,12}}?(?:[说讲传]出去|到处[说讲]|告诉(?!你|{_ME}))",
-    rf"{_NOT}(?:再|去|先|往|到处|随便)*(?:告诉|话[俾畀])(?!{_ME}|你|过|一声)",
+    rf"{_NOT}(?:{_WHO})?(?<![不没])(?:告诉|话[俾畀])(?!{_ME}|你|过|一声)",
     rf"(?:不想|不打算|不愿意?|[先时]不)(?:告诉|[跟和]{_WHO}{_TELL})(?!你|{_ME})",
-    rf"{_NOT}(?:再|去|先|往|到处|随便|乱)*(?:[说讲传](?:出去|给)|说漏|外传|外泄|外说|声张|透露|泄露|泄漏|走漏|张扬"
-    r"|公开(?!课|赛|场))",
+    rf"{_NOT}(?:{_WHO})?(?:[说讲传](?:出去|给(?!{_ME}))|说漏|外[传泄说]|声张|透露|泄[露漏]|走漏)",
+    rf"{_NOT}(?:再|去|先|到处|随便|乱)*(?:张扬|公开(?!课|赛|场))",
     rf"{_NOT}(?:再|去|先)?[让叫被]{_WHO}(?:知道|晓得|看到|看见|发现)",
     rf"(?:不想|不希望|不愿意?|不打算)(?:让|被)?{_WHO}(?:知道(?!的)|晓得|传出去|说出去)",
     r"(?:千万|可|你也?)(?:别|不要)(?:说(?!话|谎|笑|[，,]?(?:还|真|这))|讲)(?=[^\w]|啊|哦|哈|$)"
@@ -48,7 +50,7 @@ _EN = (
     r"\b(?:do ?n['’]?t|do not|never|please not|not to|can['’]?t|cannot|must(?: not| ?n['’]?t))"
     r"(?: you)?(?: ever)? (?:tell(?:$|[,.!]| (?!me\b|us\b|if\b|how\b|the (?:dif|time)|lies|jokes))"
     r"|mention |share |repeat |spread |leak |breathe |talk about (?:this|it)|let (?:it )?slip|spill"
-    r"|say (?:a word|anything|this|it)|let (?:\w+ ){1,3}?(?:know|find out|hear|see))",
+    r"|say (?:a word|anything|this|it)|let (?!me\b)(?:\w+ ){1,3}?(?:know|find out|hear|see))",
     r"\b(?:s?he|they|m[uo]m|boss) (?:can['’]?t|cannot|must ?n['’]?t) (?:know|find out)\b(?! [hw])",
     r"\bke(?:ep|pt) (?:it|this|that|what i said)(?: all| just)? "
     r"(?:a secret|secret|quiet|private|confidential|to yourself|between us|hush|under wraps)",
