@@ -23,21 +23,23 @@ INTERNAL = -32603
 def forward(url: str, key: str, line: bytes) -> bytes:
     """What the memory answers to one message; nothing to a notification."""
     headers = {
-        "Authorization": f"Bearer {key}",
+        # Headers are sent in Latin-1, by which a key in Chinese goes as UTF-8.
+        "Authorization": f"Bearer {key.strip().encode().decode('latin-1')}",
         "Content-Type": "application/json",
         "Accept": "application/json, text/event-stream",
     }
-    request = urllib.request.Request(url, line, headers)  # noqa: S310 - the user's own address
     try:
+        request = urllib.request.Request(url, line, headers)  # noqa: S310 - the user's own address
         with urllib.request.urlopen(request, timeout=TIMEOUT) as response:  # noqa: S310
             told = bytes(response.read()).strip()
         if response.headers.get_content_type() != "text/html":
             return told
         reason = "MCP is off there, see the setting mcp_asker"  # it led on to the login
-    except (OSError, HTTPException) as error:
+    except (OSError, HTTPException, ValueError) as error:
         reason = getattr(error, "code", None) or "not reached"
-    id = json.loads(line).get("id")
-    if id is None:
+    try:
+        id = json.loads(line)["id"]
+    except (ValueError, KeyError, TypeError):  # a notification, or no message at all
         return b""
     failed = {"code": INTERNAL, "message": f"the memory page: {reason}"}
     return json.dumps({"jsonrpc": "2.0", "id": id, "error": failed}).encode()

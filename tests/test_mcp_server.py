@@ -190,6 +190,12 @@ async def test_it_is_off_until_somebody_is_named(tmp_path: Path) -> None:
     assert b"mcp_asker" in said
 
 
+async def test_a_key_may_be_chinese(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.modules[__name__], "KEY", "芝麻开门，芝麻开门")
+    async with served(tmp_path, OPEN) as page, by_stdio(page.url, KEY) as session:
+        assert "张三对花生过敏" in await told(session, "memory_recall", query="花生")
+
+
 async def test_stdio_says_what_is_wrong(page: Page) -> None:
     wrong = await asyncio.to_thread(mcp_stdio.forward, page.url, "wrong, wrong", LINE)
     assert b'"id": 7' in wrong
@@ -203,9 +209,10 @@ async def test_stdio_says_what_is_wrong(page: Page) -> None:
         await asyncio.to_thread(taken.recv, 65_536)
         taken.close()
         assert b"not reached" in await asked
-    notified = b'{"jsonrpc": "2.0", "method": "notifications/initialized"}'
-    said = await asyncio.to_thread(mcp_stdio.forward, "http://127.0.0.1:9/mcp", KEY, notified)
-    assert said == b""
+    for line in (b'{"jsonrpc": "2.0", "method": "notifications/initialized"}', b"[1]", b"{"):
+        said = await asyncio.to_thread(mcp_stdio.forward, "http://127.0.0.1:9/mcp", KEY, line)
+        assert said == b""
+    assert b"not reached" in mcp_stdio.forward("http://[::1/mcp", KEY, LINE)
     assert mcp_stdio.main([]) == 2
 
 

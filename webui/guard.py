@@ -220,7 +220,8 @@ class Guard:
             return Response(status_code=405, headers={"Allow": "POST"})
         if not given.lower().startswith(SCHEME):
             return Response(status_code=401, headers={"WWW-Authenticate": "Bearer"})
-        wait = await self._keyring.attempt(given[len(SCHEME) :], self._site.address_of(scope))
+        key = given[len(SCHEME) :].encode("latin-1").decode("utf-8", "replace")
+        wait = await self._keyring.attempt(key, self._site.address_of(scope))
         if wait is None:
             return None
         headers_of = {"WWW-Authenticate": "Bearer", "Retry-After": str(round(wait) or 1)}

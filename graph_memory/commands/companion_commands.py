@@ -161,9 +161,8 @@ class CompanionCommands(Answers):
         number = number_of(given)
         if not verb:
             return await self._cores(turn)
-        verb = verb.casefold()
         text = worded(clean(text), MAX_TEXT)
-        done = next((done for done, words in _ACTS.items() if verb in words), "")
+        done = next((done for done, words in _ACTS.items() if verb.casefold() in words), "")
         if not done or number is None or bool(text) != (done == "edited"):
             return self._say("core_what")
 

@@ -129,9 +129,7 @@ class Answers(Speaker):
     def _shown(self, turn: Turn, which: str) -> Reference | None:
         """The line that was shown with a number or a short id."""
         references, number = self.memory.references, number_of(which)
-        return (
-            references.cited(turn, which) if number is None else references.numbered(turn, number)
-        )
+        return references.numbered(turn, number) if number else references.cited(turn, which)
 
     def _moment(self, at: float) -> str:
         return moment(at, self.memory.zone)
