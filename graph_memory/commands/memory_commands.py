@@ -46,7 +46,7 @@ MESSAGE = "message"
 """Kind of a memory that is somebody's very words."""
 _PAGE = re.compile(
     r"(?s)(?P<text>.*\S)(?:\s+|[，,]\s*)"
-    r"[pP第]\s?(?P<page>\d{1,5}|[一二两三四五六七八九十]{1,3}(?=\s?页))\s?页?"
+    r"(?:[pP](?:age)?|第)\s?(?P<page>\d{1,5}|[一二两三四五六七八九十]{1,3}(?=\s?页))\s?页?"
 )
 """What is searched for, with a page of it at the end: 生日 第2页, 生日 第二页, birthday p2."""
 _BEHIND = re.compile(r"\s+|[，、]\s*|,(?!\d)\s*|(?<=[\d条條])[:：。](?!\d)\s*")

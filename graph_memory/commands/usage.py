@@ -23,8 +23,8 @@ EVERYTHING = frozenset({"all", "everything", "全部", "所有"})
 LISTED = 10
 """Lines in a list; a chat message is no place for more."""
 MAX_GIVEN = 40
-_NUMBER = re.compile(r"[#第]?(\d{1,5})[条條页頁]?[.。]?")
-"""A number as people type it: 1, 第1条, 第二页, #1."""
+_NUMBER = re.compile(r"(?:[#第]|[pP](?:age ?)?)?(\d{1,5})[条條页頁]?[.。]?")
+"""A number as people type it: 1, 第1条, 第二页, page 2, #1."""
 MAX_WISHES = 500
 T = TypeVar("T")
 

@@ -71,7 +71,7 @@ async def test_search_has_pages(commands: Commands, memory: MemoryService) -> No
     second = await commands.search(zhang, "露营 第2页")
     assert "第 2/2 页" in second
     assert second.count("营地") == 2
-    for page in (" p2", " 第二页", "，第二页", " 第 2 页", " 第２页"):
+    for page in (" p2", " 第二页", "，第二页", " 第 2 页", " 第２页", " page 2"):
         assert second == await commands.search(zhang, f"露营{page}"), page
 
 
