@@ -368,7 +368,7 @@ def _seasons(text: str, found: list[Span], zone: tzinfo) -> list[Span]:
     ]
 
 
-_HOURS = re.compile(r"\s*(\d{1,2})[:：](\d{2})\s*[-–—~～]\s*(\d{1,2})[:：](\d{2})\s*")
+_HOURS = re.compile(r"\s*(\d{1,2})[:：](\d{2})\s*[-–—~～－至到]\s*(\d{1,2})[:：](\d{2})\s*")
 
 
 @dataclass(frozen=True, slots=True)

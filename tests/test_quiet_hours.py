@@ -62,7 +62,8 @@ def test_nonsense(text: str) -> None:
 
 def test_written_as_people_do() -> None:
     wanted = QuietHours(time(23), time(8))
-    assert quiet_hours(" 23：00 ～ 8:00 ") == wanted
+    for text in (" 23：00 ～ 8:00 ", "23：00－08：00", "23:00至08:00", "23:00 到 8:00"):
+        assert quiet_hours(text) == wanted
     assert quiet_hours("22:30-24:00") == QuietHours(time(22, 30), time(0))
 
 
