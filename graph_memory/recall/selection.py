@@ -317,12 +317,17 @@ def _already(
             return Reason.EXCLUDED
         if text == asked:
             return Reason.ECHO
-        return Reason.CONTEXT if text in context else None
+        return Reason.CONTEXT if _is_there(text, context) else None
     if isinstance(source, Episode):
         is_current = any(source.first_message <= id <= source.last_message for id in exclude)
         return Reason.CONTEXT if is_current else None
     for id in source.evidence:
         said = index.message(id) if context else None
-        if id not in exclude and (said is None or normalise(said.text) not in context):
+        if id not in exclude and not (said and _is_there(normalise(said.text), context)):
             return None
     return Reason.CONTEXT if source.evidence else None
+
+
+def _is_there(text: str, context: str) -> bool:
+    """Whether somebody says a text there, who has not only asked whether it is so."""
+    return text in context and bool(re.search(rf"(?<!\w){re.escape(text)}(?!\w)", context))

@@ -51,7 +51,7 @@ class Story:
                     self.here = SESSION[kind](*where)
                     await self.memory.know(self.here)
                 case "%":
-                    key, _, value = text.partition(" ")
+                    key, _, value = text.replace("\\n", "\n").partition(" ")
                     given = [int(each) if each.isdigit() else each for each in words(value)]
                     self.options[key] = given if key in LISTS else given[0]
                 case "!":
