@@ -156,7 +156,8 @@ def _ticks(begin: float, end: float, zone: tzinfo) -> Iterable[tuple[float, int,
     except (OverflowError, ValueError, OSError):
         return
     months = (last.year - first.year) * 12 + last.month - first.month
-    step = next((n for n in (1, 2, 3, 6, 12, 24, 60, 120) if months / n <= MAX_TICKS), 0)
+    steps = (1, 2, 3, 6, 12, 24, 60, 120, 240, 600)
+    step = next((n for n in steps if months / n <= MAX_TICKS), 0)
     if not step:
         return
     count = first.year * 12 + first.month - 1

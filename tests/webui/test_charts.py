@@ -1,6 +1,7 @@
 """Fading curves follow the formula; bars are in the picture, in order, never of no width."""
 
 from dataclasses import replace
+from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from hypothesis import given
@@ -53,6 +54,12 @@ def test_what_ended_is_before_and_months_are_marked() -> None:
     assert drawn.now == ()
     assert len(drawn.before) == 1
     assert [month for _, _, month in drawn.ticks] == [1, 3, 5, 7, 9]
+
+
+def test_what_began_before_the_war_has_its_decades_marked() -> None:
+    born = datetime(1938, 5, 1, tzinfo=ZONE).timestamp()
+    drawn = Timeline.of([Thread((line(T0, born, None),))], T0, ZONE)
+    assert [year for _, year, _ in drawn.ticks] == [1940, 1960, 1980, 2000, 2020]
 
 
 def test_the_curve_is_the_formula() -> None:
