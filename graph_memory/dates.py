@@ -191,15 +191,15 @@ def timestamp(value: object, zone: tzinfo) -> float | None:
 
     ``value``: seconds, milliseconds (if that large), or ISO 8601, by default in ``zone``.
     """
-    if isinstance(value, str):
-        try:
+    try:
+        if isinstance(value, str):
             found = datetime.fromisoformat(value.strip())
             seconds = (found if found.tzinfo else found.replace(tzinfo=zone)).timestamp()
-        except (ValueError, OverflowError, OSError):
+        elif isinstance(value, int | float) and not isinstance(value, bool):
+            seconds = float(value) / 1000 if abs(value) > 1e11 else float(value)
+        else:
             return None
-    elif isinstance(value, int | float) and not isinstance(value, bool):
-        seconds = float(value) / 1000 if abs(value) > 1e11 else float(value)
-    else:
+    except (ValueError, OverflowError, OSError):
         return None
     return seconds if 0 < seconds < 1e11 else None
 

@@ -126,7 +126,7 @@ class _RowBuilder:
 
     def _fact(self, subject: str, predicate: str, object: str, told: str, weight: Any) -> None:
         is_number = isinstance(weight, int | float) and not isinstance(weight, bool)
-        importance = min(1.0, max(0.0, float(weight))) if is_number else 0.5
+        importance = float(min(1, max(0, weight))) if is_number else 0.5
         here, at = self._here, self._at
         self._put(
             Fact(
