@@ -312,22 +312,20 @@ def _already(
 ) -> Reason | None:
     """Why the reader has a memory in front of them already; texts are normalised."""
     if isinstance(source, Message):
-        text = normalise(source.text)
         if source.id in exclude:
             return Reason.EXCLUDED
-        if text == asked:
+        if normalise(source.text) == asked:
             return Reason.ECHO
-        return Reason.CONTEXT if _is_there(text, context) else None
     if isinstance(source, Episode):
         is_current = any(source.first_message <= id <= source.last_message for id in exclude)
         return Reason.CONTEXT if is_current else None
-    for id in source.evidence:
+    evidence = source.evidence if isinstance(source, Fact) else (source.id,)
+    for id in evidence:
         said = index.message(id) if context else None
-        if id not in exclude and not (said and _is_there(normalise(said.text), context)):
+        text = normalise(said.text) if said else ""
+        # Who asks whether it is so only has its words.
+        whole = rf"(?<!\w){re.escape(text)}(?!\w)"
+        is_there = said and text in context and re.search(whole, context)
+        if id not in exclude and not is_there:
             return None
-    return Reason.CONTEXT if source.evidence else None
-
-
-def _is_there(text: str, context: str) -> bool:
-    """Whether somebody says a text there, who has not only asked whether it is so."""
-    return text in context and bool(re.search(rf"(?<!\w){re.escape(text)}(?!\w)", context))
+    return Reason.CONTEXT if evidence else None
