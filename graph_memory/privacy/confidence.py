@@ -45,24 +45,24 @@ _ZH = (
     r"|[只就](?:告诉你一个|有?(?:你|[咱我]们?[俩两])个?(?:一个人)?知道)",
     r"你(?:一个人|自己|们)?知道就(?:行|好|可以)|到你(?:这儿?|这里)为止|烂在肚子里",
 )
-_KNOW = r"(?:know|hear|find out)"
 _EN = (
-    r"\b(?:do ?n['’]?t|do not|never|please not|not to|can['’]?t|cannot|must(?: not| ?n['’]?t))"
-    r"(?: you)?(?: ever)? (?:tell(?:$|[,.!]| (?!me\b|us\b|if\b|how\b|the (?:dif|time)|lies|jokes))"
-    r"|mention |share |repeat |spread |leak |breathe |talk about (?:this|it)|let (?:it )?slip|spill"
-    r"|say (?:a word|anything|this|it)|let (?!me\b)(?:\w+ ){1,3}?(?:know|find out|hear|see))",
+    r"\b(?<!\bi )(?:do ?n['’]?t|do not|never|please not|not to|can['’]?t|cannot"
+    r"|must(?: not| ?n['’]?t))(?: you)?(?: ever)? (?:mention |share |repeat (?!yourself)|spread "
+    r"|tell(?:$|[,.!]| (?!me\b|us\b|if\b|how\b|the (?:dif|time)|lies|jokes))|let (?:it )?slip"
+    r"|leak |breathe |spill|talk about (?:this|it)|say (?:a word|anything|this|it)"
+    r"|let (?!me\b)(?:\w+ ){1,3}?(?:know|find out|hear|see))",
     r"\b(?:s?he|they|m[uo]m|boss) (?:can['’]?t|cannot|must ?n['’]?t) (?:know|find out)\b(?! [hw])",
     r"\bke(?:ep|pt) (?:it|this|that|what i said)(?: all| just)? "
     r"(?:a secret|secret|quiet|private|confidential|to yourself|between us|hush|under wraps)",
-    r"\bbetween (?:you and me|us|the two of us|ourselves)\b|\bour (?:little )?secret\b",
+    r"\bbetween (?:you and me|us|the two of us|ourselves)\b|\bour (?:little )?secret\b(?! [sw])",
     r"\b(?:it|this|that)(?:['’]?s| is| stays)(?: strictly| really| all| still| kind of)? "
-    r"(?:a secret|my secret|confidential|private|between)\b",
+    r"(?:(?:a|my) secret(?! [srw])|confidential|private)\b",
     r"\boff the record\b|\bin (?:strict )?confidence\b|\bfor your ears only\b"
     r"|\bmum['’]?s the word\b|\bnot a word to\b|\bkeep your (?:mouth shut|lips sealed)\b",
-    rf"\bno ?(?:body|[- ]?one)(?: else)? (?:should|must|may|can|needs to|is to) {_KNOW}\b",
-    r"\btell no(?:body| ?one)\b|\bonly you know\b|\bi(?:['’]?[av]?[me])? only t(?:elling|old) you\b"
+    r"\bno ?(?:body|[- ]?one)(?: else)? (?:should|must|may|can|(?:is|needs) to) "
+    r"(?:know|hear|find out)\b|\btell no(?:body| ?one)\b|\bonly you know\b"
+    r"|\bi(?:['’]?[av]?[me])? only t(?:elling|old) you\b|\byou wo ?n['’]?t tell\b"
     r"|\b(?:this|it|that) stays (?:here|with you|with me|in this chat)\b"
-    r"|\byou wo ?n['’]?t tell\b"
     r"|\byou did(?:n['’]?t| not) hear (?:it|this|that) from me\b",
     r"\bi do(?:n['’]?t| not) want (?!to )(?:\w+ ){1,4}(?:to )?(?:know|find out|hear about)\b",
 )
