@@ -54,9 +54,9 @@ _EN = (
     r"\b(?:s?he|they|m[uo]m|boss) (?:can['’]?t|cannot|must ?n['’]?t) (?:know|find out)\b(?! [hw])",
     r"\bke(?:ep|pt) (?:it|this|that|what i said)(?: all| just)? "
     r"(?:a secret|secret|quiet|private|confidential|to yourself|between us|hush|under wraps)",
-    r"\bbetween (?:you and me|us|the two of us|ourselves)\b|\bour (?:little )?secret\b(?! [sw])",
+    r"\bbetween (?:you and me|us|the two of us|ourselves)\b|\bour (?:little )?secret\b(?! sauce)",
     r"\b(?:it|this|that)(?:['’]?s| is| stays)(?: strictly| really| all| still| kind of)? "
-    r"(?:(?:a|my) secret(?! [srw])|confidential|private)\b",
+    r"(?:(?:a|my) secret(?! (?:recipe|sauce|weapon|santa))|confidential|private)\b",
     r"\boff the record\b|\bin (?:strict )?confidence\b|\bfor your ears only\b"
     r"|\bmum['’]?s the word\b|\bnot a word to\b|\bkeep your (?:mouth shut|lips sealed)\b",
     r"\bno ?(?:body|[- ]?one)(?: else)? (?:should|must|may|can|(?:is|needs) to) "
