@@ -175,9 +175,8 @@ class EntityResolver:
         word = reference.strip(_QUOTES + " ")
         for label, item in {**self._labels.people, **self._labels.things}.items():
             beside = word[len(label) :]
-            is_label = (
-                word.upper().startswith(label) and not beside[:1].isdecimal()
-            )  # U10 is not U1
+            # U10 is not U1.
+            is_label = word.upper().startswith(label) and not beside[:1].isdecimal()
             if is_label and beside.strip(_QUOTES + " ") in (item.name, *item.also):
                 return label
         return reference

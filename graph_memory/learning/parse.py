@@ -199,6 +199,9 @@ def _items(text: str) -> dict[str, Any]:
         word = normalise(parts[0])
         if len(parts) == 1:
             continue
+        is_said = not parts[-1].isascii() or " " in parts[-1]
+        if len(parts) < len(_FACT) - 1 and normalise(parts[1]) in PREDICATES and not is_said:
+            continue  # the answer breaks off within a fact
         if word in found:
             found[word].append(",".join(parts[1:]))
         elif len(parts) <= len(_ENTITY):

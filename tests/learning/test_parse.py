@@ -249,6 +249,15 @@ def test_a_fact_may_replace_several(marks: str):
     assert fact.replaces == (3, 5)
 
 
+@pytest.mark.parametrize(
+    "end", ["likes", "likes|cats|12", "lives_in|York|3|2026-05", "age|30|3||0.8|secret"]
+)
+def test_where_an_answer_breaks_off_nobody_gets_a_name_and_a_date_is_no_statement(end: str):
+    extraction = parse(Answer("", {"lines": f"summary|Tom likes cats\nU1|{end}"}))
+    assert (extraction.facts, extraction.entities) == ((), ())
+    assert parse(Answer("", {"lines": f"U1|{end}|3||0.5||pet|Tom has a cat"})).facts
+
+
 def test_marks_of_a_line():
     lines = """\
 U1|works_at|青柠|3,4||0.6|past >3,5|小雨以前在青柠上班
