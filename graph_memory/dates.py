@@ -55,7 +55,7 @@ _BACK = {"上": 1, "上上": 2, "last": 1, "past": 1, "去年": 1, "前年": 2, 
          "下": -1, "下下": -2, "next": -1, "明年": -1, "后年": -2}  # fmt: skip
 """Weeks, months or years back; 0 for others."""
 _AGO = re.compile(
-    r"(\d{1,3}|[一二两三四五六七八九十几半])\s?个?(天|日|周|星期|礼拜|月|年)(?:之|以)?(?:前|(后))"
+    r"(\d{1,3}|[一二两三四五六七八九]?十[一二三四五六七八九]?|[一二两三四五六七八九几半])\s?个?(天|日|周|星期|礼拜|月|年)(?:之|以)?(?:前|(后))"
     r"|\b(in )?(\d{1,3}|an?|two|three|four|five|six|a few) (day|week|month|year)s?(?(4)| ago)\b",
     re.IGNORECASE,
 )
