@@ -46,7 +46,8 @@ async def everything(world: World, caller: Turn, word: str) -> str:
     told += [await call(world.commands, caller, *way.partition(" ")[::2]) for way in ways]
     told += [await world.tools.use(caller, tool, given) for tool, given in asked]
     if not caller.session.is_group:
-        told.append((await world.memory.transfer.own(caller.asker)).read_text("utf-8"))
+        path, _ = await world.memory.transfer.own(caller.asker)
+        told.append(path.read_text("utf-8"))
     return "\n".join(told).replace(f"{word}是怎么回事", "")
 
 

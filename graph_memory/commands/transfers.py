@@ -111,11 +111,11 @@ class TransferCommands(Answers):
             return ExportAnswer(self._say("export_wait"))
         self._writing.add(user)
         try:
-            path = await self.memory.transfer.own(turn.asker)
+            path, is_whole = await self.memory.transfer.own(turn.asker)
         finally:
             self._writing.discard(user)
         self._last[user] = self.memory.now()
-        return ExportAnswer(self._say("export_mine"), path)
+        return ExportAnswer(self._say("export_mine" if is_whole else "export_part"), path)
 
     async def _written(self, person: str) -> ExportAnswer:
         done = await self.memory.transfer.export(person)

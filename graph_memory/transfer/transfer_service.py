@@ -108,8 +108,8 @@ class TransferService(Part):
         about = self._directory, self._journal.path, person, self._now(), self._stop.look, facts
         return await asyncio.to_thread(write_export, *about)
 
-    async def own(self, asker: Asker) -> Path:
-        """Write what an asker may see into ``exports/``.
+    async def own(self, asker: Asker) -> tuple[Path, bool]:
+        """Write what an asker may see into ``exports/``; and whether that is all of it.
 
         Raises:
             JournalError: It cannot be written.
@@ -118,18 +118,18 @@ class TransferService(Part):
         policy, attendance = context.settings.policy, context.attendance
         relations = context.settings.relations(context.settings.language)
 
-        def work() -> Path:
+        def work() -> tuple[Path, bool]:
             files.sweep(self._directory, time.time() - HANDED_OVER)
             path = files.target(self._directory, files.MINE, self._now())
             size = 0
             with reading(self._journal.path) as db, files.writing(path) as file:
                 for text in lines_for(db, asker, policy, attendance, context.zone, relations):
                     self._stop.look()
-                    size += len(text)
+                    size += len(text.encode())
                     if size > MAX_OWN:
                         break
                     file.write(text)
-            return path
+            return path, size <= MAX_OWN
 
         return await asyncio.to_thread(work)
 

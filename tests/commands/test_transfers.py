@@ -93,6 +93,13 @@ async def test_one_takes_away_their_own_once_a_minute(tmp_path: Path) -> None:
         assert (await moves.export(RED)).path
 
 
+async def test_who_has_more_than_fits_is_told_that_the_file_is_not_all(memory, moves, monkeypatch):
+    monkeypatch.setattr("graph_memory.transfer.transfer_service.MAX_OWN", 60)
+    told = await moves.export(RED)
+    assert "64 MB" in told.text
+    assert told.path.read_text("utf-8").count("\n") == 1
+
+
 async def test_what_a_kill_left_is_gone_after_the_next_start(tmp_path: Path) -> None:
     folder = tmp_path / "exports"
     folder.mkdir()

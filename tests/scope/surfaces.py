@@ -147,7 +147,7 @@ class Surfaces:
 
     async def exported(self) -> Given:
         """What the caller may take out of the memory."""
-        path = await self.memory.transfer.own(self.caller.asker)
+        path, _ = await self.memory.transfer.own(self.caller.asker)
         text = path.read_text(encoding="utf-8")
         shown = await self.commands.transfers.unsent(self.caller, path)
         return {"/export": text, "/export, as a message": shown}
