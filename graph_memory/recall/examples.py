@@ -1,7 +1,8 @@
 """Examples of messages, by which a text is told by its meaning what it wants.
 
-Small talk and tasks for anybody stand against questions of what was said; requests for advice
-(``conditions.py``) against what only looks so. All are in Chinese and English.
+Questions stand under the predicates of the facts that answer them. Small talk and tasks for
+anybody stand against questions of what was said; requests for advice (``conditions.py``) against
+what only looks so. All are in Chinese and English.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +31,14 @@ _KINDS: dict[str, list[str]] = json.loads(
     Path(__file__).with_name("examples.json").read_text("utf-8")
 )
 EXAMPLES = [text for texts in _KINDS.values() for text in texts]
-SMALL_TALK = len(_KINDS["chatter"]) + len(_KINDS["memory"])
+_QUESTIONS = {kind[2:]: len(texts) for kind, texts in _KINDS.items() if kind[:2] == "? "}
+_SIZES = np.array([*_QUESTIONS.values()])
+QUESTIONS = sum(_QUESTIONS.values())
+"""How many of the first are needed to know what kind of fact is asked for."""
+ENOUGH = 20
+"""Documents that somebody sees, from which on it is asked for by meaning: with fewer it need not
+be known, which saves a small memory the time to embed the examples."""
+SMALL_TALK = QUESTIONS + len(_KINDS["chatter"]) + len(_KINDS["memory"])
 """How many of the first are needed to know small talk."""
 
 
@@ -51,11 +60,27 @@ def nearness(likeness: Likeness, some: Rows) -> float:
     return math.log(float(weights.mean())) / SHARPNESS
 
 
+def predicates_like(likeness: Likeness) -> frozenset[str]:
+    """Predicates of the facts that a question asks for.
+
+    Those of the kinds that it is most like; of each kind the nearest examples count most.
+
+    Args:
+        likeness: Cosine of the question with the first :data:`QUESTIONS` of the examples, or more.
+    """
+    weights = np.exp(likeness[:QUESTIONS] * SHARPNESS)
+    near = np.log(np.add.reduceat(weights, np.cumsum(_SIZES) - _SIZES) / _SIZES) / SHARPNESS
+    best = near >= near.max() - MARGIN / 2
+    return frozenset(" ".join(compress(_QUESTIONS, best)).split())
+
+
 def wants_memory(likeness: Likeness) -> bool | None:
     """Whether a text is like a question of the memory, or like small talk.
 
     Returns:
-        ``None`` if it is much more like neither.
+        ``None`` if it is much more like neither, or the examples are not known yet.
     """
+    if len(likeness) < SMALL_TALK:
+        return None
     more = nearness(likeness, _MEMORY) - nearness(likeness, _CHATTER)
     return None if abs(more) <= MARGIN / 2 else more > 0

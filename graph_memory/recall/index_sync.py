@@ -26,7 +26,7 @@ from ..model import Episode, Fact, Forgotten, Merge, Message, Name, Row, Session
 from ..store import Journal, Rows
 from ..supervisor import NEVER, Supervisor
 from .documents import Document, VectorIndex
-from .examples import EXAMPLES, SMALL_TALK
+from .examples import ENOUGH, EXAMPLES, QUESTIONS, SMALL_TALK
 from .index import MAX_MESSAGES, Index, Step
 from .weights import LEAST
 
@@ -313,13 +313,15 @@ class IndexSync:
         """Examples that would matter and are not embedded.
 
         All do once a condition is known, those of small talk once there is much that it could
-        bring up; none while somebody waits for documents alone.
+        bring up, those of questions before; none while somebody waits for documents alone.
         """
         documents, end = self.index.documents, 0
         if documents.bears_on.any():
             end = len(EXAMPLES)
         elif len(documents) >= LEAST:
             end = SMALL_TALK
+        elif len(documents) >= ENOUGH:
+            end = QUESTIONS
         return [] if self._documents_only else EXAMPLES[len(self._examples) : end]
 
     async def _embed_examples(self, embedder: Embedder, missing: list[str]) -> None:

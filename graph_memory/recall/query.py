@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
 
 from ..dates import without_days
 from ..inference.ports import Vectors
@@ -87,35 +89,12 @@ _RECALLS = re.compile(
     re.IGNORECASE,
 )
 """Asks the other to remember."""
-_CUES = {
-    PREDICATES: r"(?:知道|了解|记得|记住|说说|介绍)(?:了|的)?(?:关于)?我(?:的|有)?"
-    r"(?:些|哪些|多少|什么|啥|一切|所有|[吗？?])|我是(?:个|一个)?(?:什么样|怎样|怎么样)的人"
-    r"|\b(?:know|remember|got) (?:of|about) me\b",
-    ("lives_in",): r"住(?:在)?(?:哪|什么地方|几)|[住地]址|家(?:住|在)哪|搬(?:到|去)(?:了)?哪"
-    r"|\bwhere\b.*\b(?:live|living|moved?|based)\b",
-    ("from",): r"老家|哪里人|哪儿人|籍贯|\bwhere\b.*\bfrom\b|\bhometown\b",
-    ("birthday",): r"生日|哪(?:天|年)出生|\bbirthday\b|\bwhen\b.*\bborn\b",
-    ("age",): r"多大(?!的)|几岁|年龄|年纪|岁数|多少岁|\bhow old\b|\bage\b",
-    ("works_at", "works_as"): r"工作|上班|职业|职位|岗位|[做干](?:什么|啥|哪行)的|干嘛的|跳槽"
-    r"|辞职|(?:什么|哪[个家])(?:公司|单位)"
-    r"|\bjobs?\b|\bemployer\b|\bfor a living\b|\bwork(?:s|ing)?\b(?! out| on)",
-    ("studies",): r"什么专业|学什么|哪(?:个|所)(?:学校|大学)|在哪(?:里|儿)?(?:上学|读书|念书)"
-    r"|母校|毕业|\bmajor\b|\bstud(?:y|ies|ying)\b|\bwhich (?:school|university|college)\b",
-    ("allergic_to", "health"): r"过敏|忌口|不能吃|\ballerg",
-    ("partner",): r"对象|[男女]朋友|老公|老婆|另一半|未婚[夫妻]|结婚"
-    r"|\b(?:boy|girl)friend\b|\bpartner\b|\bhusband\b|\bwife\b|\bmarried\b",
-    ("has_pet",): r"宠物|养了?(?:什么|啥|几|只)|\bpets?\b",
-    ("plans",): r"打算|计划|安排|\bplans?\b|\bplanning\b|\bgoing to do\b",
-    ("promised",): r"答应|保证过|约(?:好|定)|承诺|\bpromis",
-    ("habit",): r"习惯|平时|平常|通常|一般(?:都|会|去|在|几)|每天|每周"
-    r"|\busually\b|\bhabits?\b|\bevery (?:day|week)\b",
-    ("likes", "dislikes"): r"喜欢|爱(?:吃|喝|看|听|玩|好)|最爱|讨厌|受不了|不吃"
-    r"|\blikes?\b|\bfavou?rite\b|\bhates?\b|\bdislikes?\b|\bcan['’]?t stand\b",
-    ("did",): r"[干做](?:了|过)?(?:些)?(?:什么|啥|嘛)(?!的)|忙(?:了)?(?:些)?(?:什么|啥)"
-    r"|\bwhat did \w+ do\b|\bwhat (?:have|has) \w+ been up to\b",
-    ("is_named",): r"叫什么|什么名字|怎么称呼|\bnames?\b",
-}
-"""What a question says if it asks for facts of these predicates."""
+_TABLE = Path(__file__).with_name("question_kinds.txt").read_text("utf-8")
+_KINDS = [
+    (PREDICATES if head == "*" else head.split(), re.compile("|".join(cues), re.IGNORECASE))
+    for head, *cues in (block.splitlines() for block in _TABLE.removeprefix("# ").split("\n\n# "))
+]
+"""Predicates, and what a question says if it asks for facts of these: a pattern a line."""
 _FORMER = re.compile(
     r"以前|之前|从前|原来|原先|原本|本来|曾(?:经|在|是|有|去)|当初|当时|那时|最(?:早|初|开始)|一开始|过去|上一[个份家任]|前任"
     r"|\b(?:before|formerly|previous(?:ly)?|used? to|original(?:ly)?|at first|first|back then|ex"
@@ -371,9 +350,4 @@ def _part(text: str, around: str) -> Subquery:
 
 def predicates_of(text: str) -> frozenset[str]:
     """Predicates of the facts that a question asks for, if it is of a known kind."""
-    return frozenset(
-        predicate
-        for predicates, cue in _CUES.items()
-        if re.search(cue, text, re.IGNORECASE)
-        for predicate in predicates
-    )
+    return frozenset(chain(*(each for each, cues in _KINDS if cues.search(text))))

@@ -27,7 +27,7 @@ from ..retention import strength
 from ..text import is_chinese, normalise, significance
 from .conditions import Topic, includes_all, requested
 from .documents import Document, Kind, Numbers, Source, scalar_products
-from .examples import Likeness, wants_memory
+from .examples import ENOUGH, Likeness, predicates_like, wants_memory
 from .index import Index
 from .lexical import index_terms, is_character, search_terms
 from .query import (
@@ -280,8 +280,12 @@ class _Ranker:
         """Candidates for one question, best first."""
         index, visible, question = self.index, self.visible, self.question
         part = question.parts[number]
-        lexical, covered = lexical_scores(self.postings, part.terms, part.words)
         vector = question.vectors[number] if question.vectors else None
+        # Of fewer, whether the examples are known may depend on what the asker does not see.
+        likeness = _likeness(index, vector) if len(visible) >= ENOUGH else None
+        if likeness is not None and (asks(part.text) or not self.brief):
+            part = replace(part, predicates=part.predicates | predicates_like(likeness))
+        lexical, covered = lexical_scores(self.postings, part.terms, part.words)
         meant = meanings(index, visible, vector, covered)
         close = lean_on_neighbours(meant, visible) if meant is not None else None
         foreign = index.documents.chinese[visible.numbers] != is_chinese(part.text)
@@ -297,9 +301,9 @@ class _Ranker:
             # What is one of many tells little, unless all are asked for.
             count = FEW if part.many else int(np.count_nonzero(fitting))
             share = FEW / max(FEW, count)
-            self._favour(fitting, STRONG * share, boost, mentioned)
+            self._favour(fitting, share, boost, mentioned)
         if self.brief and (bearing := self._bearing(part, vector)).any():
-            self._favour(bearing, STRONG, boost, mentioned)
+            self._favour(bearing, 1.0, boost, mentioned)
             self.bearing[number] = bearing
         near = timely(index, visible, times)
         boost += near
@@ -368,10 +372,10 @@ class _Ranker:
         return bearing
 
     @staticmethod
-    def _favour(some: NDArray[np.bool_], weight: float, boost: Scores, mentioned: Scores) -> None:
+    def _favour(some: NDArray[np.bool_], share: float, boost: Scores, mentioned: Scores) -> None:
         """Lift what a question is for, whatever its words."""
-        boost[some] += weight
-        mentioned[some] = 1.0
+        boost[some] += STRONG * share
+        mentioned[some] = np.maximum(mentioned[some], share)
 
     def _is_away(self, part: Subquery, position: int, times: list[Span], *, is_after: bool) -> bool:
         """Whether what was said at no time that is asked for is not about one either.

@@ -1,22 +1,39 @@
 """Small talk is told by what it means, and brings up nothing by itself."""
 
+import json
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from graph_memory.embedding import load
 from graph_memory.inference.ports import Embedder
+from graph_memory.model import PREDICATES, User
 from graph_memory.recall import ranking
-from graph_memory.recall.examples import EXAMPLES, MARGIN, SMALL_TALK, nearness, rows, wants_memory
+from graph_memory.recall.examples import (
+    ENOUGH,
+    EXAMPLES,
+    MARGIN,
+    QUESTIONS,
+    SMALL_TALK,
+    nearness,
+    predicates_like,
+    rows,
+    wants_memory,
+)
+from graph_memory.recall.query import predicates_of
 from graph_memory.recall.weights import LEAST
 from graph_memory.store import Journal
 
 from ..instruments.eval import world
-from ..makers import T0, private, user
+from ..makers import T0, fact, private, user
 from .hashing import HashingEmbedder
 
 HOME, ME = private("10001"), user("10001")
+UNSEEN = json.loads(Path(__file__).with_name("unseen_questions.json").read_text("utf-8"))
+"""Questions by the predicates of the facts that answer them."""
 
 
 def test_the_nearest_examples_count_most() -> None:
@@ -28,11 +45,30 @@ def test_the_nearest_examples_count_most() -> None:
     assert wants_memory(likeness) is False
     assert wants_memory(np.roll(likeness, len(chatter))) is True
     assert wants_memory(np.full(len(EXAMPLES), MARGIN)) is None
+    assert wants_memory(likeness[:QUESTIONS]) is None, "not known yet"
 
 
-def test_those_of_small_talk_come_first() -> None:
-    assert rows(lambda kind: kind in ("chatter", "memory")).tolist() == [*range(SMALL_TALK)]
+def test_those_of_questions_come_first_and_those_of_small_talk_next() -> None:
+    small = rows(lambda kind: kind in ("chatter", "memory")).tolist()
+    assert small == [*range(QUESTIONS, SMALL_TALK)]
     assert len(set(EXAMPLES)) == len(EXAMPLES)
+    stated = {each for kind in UNSEEN for each in kind.split()}
+    assert {each for row in range(QUESTIONS) for each in predicates_like(one(row))} == stated
+    assert stated < {*PREDICATES}
+
+
+def one(row: int) -> NDArray[np.float64]:
+    """A text that is one of the examples."""
+    return np.where(np.arange(len(EXAMPLES)) == row, 1.0, 0.0)
+
+
+def test_a_question_may_be_of_two_kinds() -> None:
+    like = np.zeros(QUESTIONS)
+    (age,), (pet,) = (rows(f"? {kind}".__eq__)[:1] for kind in ("age", "has_pet"))
+    like[age] = 1.0
+    assert predicates_like(like) == {"age"}
+    like[pet] = 1.0
+    assert predicates_like(like) == {"age", "has_pet"}
 
 
 @pytest.fixture
@@ -53,6 +89,33 @@ async def test_what_needs_no_memory_is_told_from_what_does(bundled: Embedder, la
         found = [wants_memory(known @ vector) for vector in await bundled.questions(texts)]
         assert found.count(right) >= 0.8 * len(found)
         assert found.count(not right) <= 0.02 * len(found)
+
+
+@pytest.mark.slow
+async def test_what_is_asked_for_is_told_by_meaning(bundled: Embedder):
+    """Of questions that were written apart from the examples, and were not looked at."""
+    known = await bundled.questions(EXAMPLES[:QUESTIONS])
+    right = by_words = 0
+    asked = [(text, {*kind.split()}) for kind, texts in UNSEEN.items() for text in texts]
+    vectors = await bundled.questions([text for text, _ in asked])
+    for (text, wanted), vector in zip(asked, vectors, strict=True):
+        right += wanted <= predicates_like(known @ vector)
+        by_words += wanted <= predicates_of(text)
+    assert right >= 0.8 * len(asked)
+    assert by_words >= 0.3 * len(asked), "with no model"
+
+
+@pytest.mark.parametrize("lines", [ENOUGH - 2, ENOUGH])
+async def test_a_question_finds_its_kind_by_meaning(memory, monkeypatch, lines):
+    """Where hardly anything is remembered, as others see it, it goes by its words."""
+    memory.embedder = HashingEmbedder()
+    await memory.open()
+    monkeypatch.setattr(ranking, "predicates_like", lambda _likeness: frozenset({"works_as"}))
+    await memory.know(HOME, User(ME), fact(HOME, ME, ME, "写程序的", predicate="works_as"))
+    for number in range(lines):
+        await memory.say(HOME, ME, f"第{number}天，阳台的绿萝又长新叶了", T0 + number)
+    for asked, is_found in (("我在哪儿混饭？", lines >= ENOUGH), ("我在混饭", False)):
+        assert ("写程序的" in (await memory.ask(HOME, asked)).block) is is_found
 
 
 @pytest.mark.parametrize("lines", [LEAST - 20, LEAST + 20])
