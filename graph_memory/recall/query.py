@@ -13,7 +13,7 @@ from ..inference.ports import Vectors
 from ..kinship import kin_in, same_kin
 from ..model import PREDICATES, Asker
 from ..privacy.redaction import redacted
-from ..text import clean, is_chinese, normalise, terms
+from ..text import clean, is_chinese, normalise, simplified, terms
 from .lexical import search_terms, telling_characters
 from .weights import BRIEF, FEW, MINOR
 
@@ -59,6 +59,13 @@ _UNMARKED = re.compile(
     re.IGNORECASE,
 )
 """A question without its mark, between commas."""
+_WONDERS = re.compile(
+    r"来着|(?P<v>\w)[不没](?P=v)|[没不]有?\W*$|还是|吧\W*$|(?:告诉|提醒)我"
+    r"|^(?:am|(?:what|who|where|when|which|how)\w*)\b|\bagain\W*$|\bor (?:not|what)\b"
+    r"|\bremind me\b",
+    re.IGNORECASE,
+)
+"""What somebody may be asking who writes no question mark."""
 _COMMA = re.compile(r"[，,]")
 _PARTED = re.compile(r"([分结离订吵见毕请搬住辞])(?:[的了过]|过了)([手婚架面业假家院职])")
 """Verb and object of one word, with something between them: 分的手."""
@@ -231,7 +238,12 @@ def is_small_talk(text: str) -> bool:
 
 
 def asks(text: str) -> bool:
-    return bool(_ASKS.search(text))
+    return bool(_ASKS.search(simplified(text)))
+
+
+def may_ask(text: str) -> bool:
+    """Whether a text is a question, or may be one that is not marked as such."""
+    return asks(text) or bool(_WONDERS.search(simplified(text)))
 
 
 def recalls(text: str) -> bool:
@@ -315,7 +327,7 @@ def _is_asking(sentence: str) -> bool:
 def _questions(topic: str) -> list[Subquery]:
     point = _to_the_point(topic)
     sentences = [found for found in _BORDER.split(point) if len(set(terms(found))) > 1]
-    asked = [sentence for sentence in sentences if _ASKS.search(sentence)]
+    asked = [sentence for sentence in sentences if asks(sentence)]
     if not asked:
         return [_part(point, "")] if sentences else []
     around = " ".join(sentence for sentence in sentences if sentence not in asked)
@@ -326,7 +338,7 @@ def _to_the_point(topic: str) -> str:
     """What follows the last turn after which something is asked."""
     for turn in reversed(list(_TURN.finditer(topic))[-MAX_TURNS:]):
         rest = _LEADING.sub("", topic[turn.end() :])
-        if _ASKS.search(rest) and len(set(terms(rest))) > 1:
+        if asks(rest) and len(set(terms(rest))) > 1:
             return rest
     return topic
 
@@ -343,11 +355,13 @@ def _part(text: str, around: str) -> Subquery:
     for word in (other for found in kin_in(normalise(text)) for other in same_kin(found)):
         for term in search_terms(word if len(word) > 1 else f"我{word}"):
             weights.setdefault(term, 1.0)
-    predicates, former = predicates_of(text), bool(_FORMER.search(text))
-    many = bool(_MANY.search(text)) or predicates.issuperset(PREDICATES)
+    plain = simplified(text)
+    predicates, former = predicates_of(plain), bool(_FORMER.search(plain))
+    many = bool(_MANY.search(plain)) or predicates.issuperset(PREDICATES)
     return Subquery(f"{around} {text}".strip(), weights, said, many, former, predicates)
 
 
 def predicates_of(text: str) -> frozenset[str]:
     """Predicates of the facts that a question asks for, if it is of a known kind."""
-    return frozenset(chain(*(each for each, cues in _KINDS if cues.search(text))))
+    plain = simplified(text)
+    return frozenset(chain(*(each for each, cues in _KINDS if cues.search(plain))))

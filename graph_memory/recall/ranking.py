@@ -37,6 +37,7 @@ from .query import (
     asks,
     is_small_talk,
     is_task,
+    may_ask,
     predicates_of,
     recalls,
 )
@@ -283,7 +284,7 @@ class _Ranker:
         vector = question.vectors[number] if question.vectors else None
         # Of fewer, whether the examples are known may depend on what the asker does not see.
         likeness = _likeness(index, vector) if len(visible) >= ENOUGH else None
-        if likeness is not None and (asks(part.text) or not self.brief):
+        if likeness is not None and (may_ask(part.text) or not self.brief):
             part = replace(part, predicates=part.predicates | predicates_like(likeness))
         lexical, covered = lexical_scores(self.postings, part.terms, part.words)
         meant = meanings(index, visible, vector, covered)

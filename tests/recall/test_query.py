@@ -11,6 +11,7 @@ from graph_memory.recall.query import (
     first_person,
     is_small_talk,
     is_task,
+    may_ask,
     only_asks,
     predicates_of,
     split,
@@ -84,6 +85,11 @@ def test_how_much_of_a_text_tells(text: str, share: float) -> None:
 @tabled
 def test_what_is_only_about_the_one_who_is_asked(text: str, addressed: bool) -> None:
     assert Question(ASKER, text, text, ()).is_addressed is addressed
+
+
+@tabled
+def test_what_may_be_a_question(text: str, is_one: bool) -> None:
+    assert may_ask(text) is is_one
 
 
 @tabled
