@@ -43,7 +43,8 @@ _ZH = (
     r"(?:咱|我)(?:们)?(?:俩|两个?|两人|之间)?的?之?间?的小?秘密",
     r"你知我知|天知地知|(?:只|就)(?:跟|和)你(?:一个人|自己)?(?:说|讲)|只告诉(?:了)?你|除了你(?:没人|没有人|谁[都也]不)知道"
     r"|[只就](?:告诉你一个|有?(?:你|[咱我]们?[俩两])个?(?:一个人)?知道)",
-    r"你(?:一个人|自己|们)?知道就(?:行|好|可以)|到你(?:这儿?|这里)为止|烂在肚子里",
+    r"你(?:一个人|自己|们)?知道就(?:行|好|可以)|到你(?:这儿?|这里)为止|烂在肚子里"
+    r"|打死[都也](?:别|不能)说|(?:请|务必|一定要?)?严格保密(?![协局工措级的])|(?:别|不要)(?:转发|外传)(?=[^\w]|啊|哦|哈|给|出去|$)",
 )
 _EN = (
     r"\b(?<!\bi )(?:do ?n['’]?t|do not|never|please not|not to|can['’]?t|cannot"
@@ -57,7 +58,9 @@ _EN = (
     r"\bbetween (?:you and me|us|the two of us|ourselves)\b|\bour (?:little )?secret\b(?! sauce)",
     r"\b(?:it|this|that)(?:['’]?s| is| stays)(?: strictly| really| all| still| kind of)? "
     r"(?:(?:a|my) secret(?! (?:recipe|sauce|weapon|santa))|confidential|private)\b",
-    r"\boff the record\b|\bin (?:strict )?confidence\b|\bfor your ears only\b"
+    r"\b(?:can|could) you keep a secret\b|\bsworn to secrecy\b"
+    r"|\b(?:this|that|it) (?:does|must|should)(?: ?n['’]?t| not) leave this (?:room|chat)\b"
+    r"|\boff the record\b|\bin (?:strict )?confidence\b|\bfor your ears only\b"
     r"|\bmum['’]?s the word\b|\bnot a word to\b|\bkeep your (?:mouth shut|lips sealed)\b",
     r"\bno ?(?:body|[- ]?one)(?: else)? (?:should|must|may|can|(?:is|needs) to) "
     r"(?:know|hear|find out)\b|\btell no(?:body| ?one)\b|\bonly you know\b"
@@ -70,7 +73,7 @@ _KEEP = re.compile("|".join((*_ZH, *_EN)), re.IGNORECASE)
 _MAYBE = re.compile(
     r"别|不|勿|莫|甭|唔|瞒|密|你知|除了|[只就有]|天知|只告|跟你|和你|知道就|为止|肚子"
     r"|secret|tell|between|keep|kept|no ?body|no.?one|share|mention|record|confiden|repeat|spread"
-    r"|leak|breathe|say|let|word|stays|hear|ears|know|leave|find|spill|told|slip",
+    r"|leak|breathe|say|let|word|stays|hear|ears|know|leave|find|spill|told|slip|sworn",
     re.IGNORECASE,
 )
 _ASIDE = re.compile(
