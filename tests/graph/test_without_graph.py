@@ -50,7 +50,7 @@ async def test_whoever_asks_the_graph_is_told_why(memory, language, said):
     memory.context.settings = replace(memory.settings, language=language)
     commands = Commands(memory)
     tools = Tools(commands)
-    for told in (await tools.recall(ADMIN, ""), await tools.recall(ADMIN, "豆包")):
+    for told in (await tools.recall(ADMIN, ""), await tools.recall(ADMIN, "我家的豆包")):
         assert {"zh": "这里没有图谱", "en": "There is no graph here"}[language] in told
     assert "豆包" in told
     for told in (await commands.status(ADMIN), await commands.doctor(ADMIN)):
