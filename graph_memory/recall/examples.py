@@ -33,6 +33,7 @@ _KINDS: dict[str, list[str]] = json.loads(
 EXAMPLES = [text for texts in _KINDS.values() for text in texts]
 _QUESTIONS = {kind[2:]: len(texts) for kind, texts in _KINDS.items() if kind[:2] == "? "}
 _SIZES = np.array([*_QUESTIONS.values()])
+_STARTS = np.cumsum(_SIZES) - _SIZES
 QUESTIONS = sum(_QUESTIONS.values())
 """How many of the first are needed to know what kind of fact is asked for."""
 ENOUGH = 20
@@ -69,7 +70,7 @@ def predicates_like(likeness: Likeness) -> frozenset[str]:
         likeness: Cosine of the question with the first :data:`QUESTIONS` of the examples, or more.
     """
     weights = np.exp(likeness[:QUESTIONS] * SHARPNESS)
-    near = np.log(np.add.reduceat(weights, np.cumsum(_SIZES) - _SIZES) / _SIZES) / SHARPNESS
+    near = np.log(np.add.reduceat(weights, _STARTS) / _SIZES) / SHARPNESS
     best = near >= near.max() - MARGIN / 2
     return frozenset(" ".join(compress(_QUESTIONS, best)).split())
 

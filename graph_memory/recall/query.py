@@ -243,7 +243,8 @@ def asks(text: str) -> bool:
 
 def may_ask(text: str) -> bool:
     """Whether a text is a question, or may be one that is not marked as such."""
-    return asks(text) or bool(_WONDERS.search(simplified(text)))
+    plain = simplified(text)
+    return bool(_ASKS.search(plain) or _WONDERS.search(plain))
 
 
 def recalls(text: str) -> bool:
@@ -356,7 +357,7 @@ def _part(text: str, around: str) -> Subquery:
         for term in search_terms(word if len(word) > 1 else f"我{word}"):
             weights.setdefault(term, 1.0)
     plain = simplified(text)
-    predicates, former = predicates_of(plain), bool(_FORMER.search(plain))
+    predicates, former = predicates_of(text), bool(_FORMER.search(plain))
     many = bool(_MANY.search(plain)) or predicates.issuperset(PREDICATES)
     return Subquery(f"{around} {text}".strip(), weights, said, many, former, predicates)
 
