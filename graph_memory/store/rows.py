@@ -66,6 +66,8 @@ EXPIRED = "expire"
 """Reason of a change that forgets what was to be forgotten by then."""
 ASKED = "remember"
 """Reason of a change by which somebody had a message remembered."""
+UNDO_IMPORT = "undo import"
+"""Reason of a change that takes an import back: what its rows rested on is gone for good."""
 
 
 @dataclass(slots=True)
@@ -490,8 +492,8 @@ def undoable(db: sqlite3.Connection, number: int) -> Change:
     change = read_change(db, number)
     if change is None:
         raise NotFoundError(f"there is no change {number}")
-    if change.actor == "chat":
-        raise NotFoundError(f"change {number} is what was said, or taken back, in a chat")
+    if change.actor == "chat" or change.reason == UNDO_IMPORT:
+        raise NotFoundError(f"change {number} is what was said in a chat, or took words back")
     if change.is_trimmed:
         text = f"change {number} is too old: what was there before is not known any more"
         raise NotFoundError(text).told("undo_old")

@@ -31,7 +31,7 @@ from ..model import (
 )
 from ..store import Draft, Rows, contents, presence
 from ..store.journal import Slices
-from ..store.rows import Tell, is_used, note, notes, read_change, write
+from ..store.rows import UNDO_IMPORT, Tell, is_used, note, notes, read_change, write
 from ..supervisor import Steps, Told, unheard
 
 STEP = 200
@@ -178,7 +178,7 @@ class _Undoing:
     steps: Steps
 
     def write(self, drop: Iterable[Key], put: Iterable[Row] = ()) -> None:
-        write(self.db, Draft(OWNER, "undo import", [*put], [*drop]), self.at, self.tell)
+        write(self.db, Draft(OWNER, UNDO_IMPORT, [*put], [*drop]), self.at, self.tell)
 
     def take_back_rows(self) -> Slices[set[Key]]:
         """Undo what the import did to rows, nodes apart, that stand as it left them.

@@ -202,3 +202,15 @@ async def test_who_does_not_wait_finds_an_undo_and_an_examination_later(mine, ow
     assert page.all("progress") or "日志没有问题" in page.text
     await until(lambda: not own.journal.works.under_way)
     assert "日志没有问题" in (await see(mine, "/data/checkup")).text
+
+
+async def test_what_took_an_import_back_cannot_be_undone(mine, own):
+    """Its facts would be back without the words that they rest on, and no import to take back."""
+    await send(mine, "/sample")
+    await send(mine, "/data/import/undo", run=(await own.transfer.runs())[-1].id)
+    before = (await own.library.browse()).total
+    last = (await own.conversations.changes("", "undo import")).items[-1]
+    page = await see(mine, "/changes", reason="undo import")
+    assert not page.all("form", action=f"/changes/{last.id}/undo")
+    assert "已经撤销过" in (await press(mine, f"/changes/{last.id}/undo")).text
+    assert (await own.library.browse()).total == before
