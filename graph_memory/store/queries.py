@@ -400,19 +400,25 @@ def known_of(db: sqlite3.Connection, nodes: Iterable[str]) -> tuple[int, str]:
 
 
 def most_known(db: sqlite3.Connection, limit: int) -> tuple[list[Counted], list[Counted]]:
-    """Users, and entities, that most facts are about, and how many; most first."""
+    """Users, and entities, merged ones as one, that most facts are about; most first."""
     found = db.execute(
         "SELECT node, sum(n) FROM (SELECT subject AS node, count(*) AS n FROM fact"
         " GROUP BY subject UNION ALL SELECT object, count(*) FROM fact WHERE object != subject"
         " GROUP BY object) WHERE node != '' GROUP BY node ORDER BY 2 DESC, 1"
     ).fetchall()
-    people = [each for each in found if not is_entity(each[0])]
-    things = [each for each in found if is_entity(each[0])]
+    one, counts = Rows(db).identities(), Counter[str]()
+    for node, count in found:
+        counts[one.canonical(node)] += count
+    people: list[Counted] = [each for each in counts.most_common() if not is_entity(each[0])]
+    things: list[Counted] = [each for each in counts.most_common() if is_entity(each[0])]
     return people[:limit], things[:limit]
 
 
 def search_names(db: sqlite3.Connection, text: str, limit: int, session: str = "") -> list[Counted]:
-    """Nodes with a text or its pinyin in a name, those first that a Session knows."""
+    """Nodes with a text or its pinyin in a name, those first that a Session knows.
+
+    Merged ones that are called so are one.
+    """
     db.create_function("is_found", 1, finder(text), deterministic=True)
     found = db.execute(
         "SELECT node, (SELECT count(*) FROM fact WHERE subject = node)"
@@ -422,7 +428,12 @@ def search_names(db: sqlite3.Connection, text: str, limit: int, session: str = "
         " ORDER BY here DESC, facts DESC, node LIMIT ?",
         (session, limit),
     )
-    return found.fetchall()
+    one, known = Rows(db).identities(), dict[str, Counted]()
+    for each, facts, here in found:
+        node = one.canonical(each)
+        _, others, *first = known.get(node, (node, 0, here))
+        known[node] = node, facts + others, *first
+    return list(known.values())
 
 
 ALIKE = 6

@@ -8,6 +8,7 @@ import httpx
 import pytest
 
 from graph_memory.model import Participation, User
+from webui.rendering import node_url
 
 from ..makers import T0, fact, group, name, private, put, user
 from ..waiting import until
@@ -107,3 +108,16 @@ async def test_namesakes_are_shown_as_accounts_before_they_are_linked(owner, ser
         assert clone in page.text
     await service.library.undo(change.id, "owner")
     await service.settle()
+
+
+async def test_merged_things_are_listed_as_one(mine, own):
+    one, other = (await own.library.overview()).things[:2]
+    await own.identity_edits.merge(one.node, other.node, "owner")
+    total = (await own.library.node(other.node)).total
+    for page in (await see(mine, "/people"), await see(mine, "/people", q=one.name)):
+        links = [a["href"] for a in page.all("a", **{"class": "chip"})]
+        assert node_url(other.node) in links
+        assert node_url(one.node) not in links
+    (found,) = await own.library.search(one.name)
+    known = (await own.library.overview()).things[0]
+    assert (found.node, known.node, known.facts) == (other.node, other.node, total)
