@@ -15,7 +15,7 @@ from ..model import Change, Episode, Fact, Message, Session
 from ..privacy.redaction import disclosed
 from ..retention import DAY
 from ..store import Rows, queries
-from ..store.queries import HOUR, Cursor, LogEntry, Page, RecordFilter
+from ..store.queries import QUARTER, Cursor, LogEntry, Page, RecordFilter
 from .facts import sessions_of
 
 LEVELS = ("episode", "day", "week", "month", "year")
@@ -134,8 +134,9 @@ class Conversations(Part):
         first = today - timedelta(days=days - 1)
         since = self._now() - (days + 1) * DAY
         facts, said = Counter[date](), Counter[date]()
-        for hour, learned, told in await self._journal.look(lambda db: queries.by_hour(db, since)):
-            day = day_of(hour * HOUR, self._zone)
+        counted = await self._journal.look(lambda db: queries.by_quarter(db, since))
+        for quarter, learned, told in counted:
+            day = day_of(quarter * QUARTER, self._zone)
             facts[day] += learned
             said[day] += told
         span = (first + timedelta(days=number) for number in range(days))

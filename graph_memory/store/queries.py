@@ -40,7 +40,8 @@ from .rows import THINNED_COUNT, Rows, noted, rows_of, select_messages
 T = TypeVar("T")
 U = TypeVar("U")
 
-HOUR = 3600.0
+QUARTER = 900.0
+"""Seconds: in every time zone days begin with a quarter of an hour."""
 
 
 # ------------------------------------------------------------------------------ pages
@@ -813,13 +814,13 @@ def revision(db: sqlite3.Connection) -> tuple[object, ...]:
     return rows.last_change(), *rows.erasures()  # which are no changes, but leave a mark
 
 
-def by_hour(db: sqlite3.Connection, since: float) -> list[tuple[int, int, int]]:
-    """How many facts were learned and messages said in which hour since the epoch."""
+def by_quarter(db: sqlite3.Connection, since: float) -> list[tuple[int, int, int]]:
+    """Numbers of facts and messages, by quarters of an hour since the epoch."""
     return db.execute(
-        "SELECT CAST(at / ? AS INTEGER) AS hour, sum(fact), count(*) - sum(fact) FROM"
+        "SELECT CAST(at / ? AS INTEGER) AS quarter, sum(fact), count(*) - sum(fact) FROM"
         " (SELECT recorded_at AS at, 1 AS fact FROM fact UNION ALL SELECT at, 0 FROM message)"
-        " WHERE at >= ? GROUP BY hour",
-        (HOUR, since),
+        " WHERE at >= ? GROUP BY quarter",
+        (QUARTER, since),
     ).fetchall()
 
 

@@ -1,14 +1,17 @@
 """Conversations, their summaries, a message in context, and the change log."""
 
 from dataclasses import replace
+from datetime import datetime
+from zoneinfo import ZoneInfo
 
 import pytest
 
-from graph_memory.model import Episode
+from graph_memory.model import Episode, Message
 from graph_memory.service import MemoryService
 from graph_memory.store import Draft
 
 from .browsing import PRIVATE, see
+from .story import ZHANG
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 
@@ -45,6 +48,18 @@ async def test_growth_is_counted_by_day(service: MemoryService) -> None:
     assert sum(day.facts for day in days) == 29
     said = next(day for day in days if str(day.day) == "2025-10-07")
     assert (said.facts, said.messages) == (1, 1)
+
+
+async def test_what_is_said_after_midnight_counts_for_the_day_that_begins(own, monkeypatch):
+    """Also where midnight is at half past an hour elsewhere."""
+    india = ZoneInfo("Asia/Kolkata")
+    midnight = datetime(2025, 10, 9, tzinfo=india).timestamp()
+    monkeypatch.setattr(own.conversations, "_zone", india)
+    before = (await own.conversations.growth(1))[0].messages
+    await own.journal.append(
+        Message(0, PRIVATE.id, ZHANG, "张三", "睡不着", midnight + 600), PRIVATE
+    )
+    assert (await own.conversations.growth(1))[0].messages == before + 1
 
 
 async def test_the_log_is_paged_and_leaves_out_what_nobody_did(service: MemoryService) -> None:
