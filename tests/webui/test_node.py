@@ -8,12 +8,14 @@ import httpx
 import pytest
 
 from graph_memory.model import Participation, User
+from graph_memory.retention import DAY
 from webui.rendering import node_url
 
 from ..makers import T0, fact, group, name, private, put, user
 from ..waiting import until
-from .browsing import press, see
+from .browsing import PRIVATE, press, see
 from .conftest import application, entered, opened
+from .seed import NOW
 from .story import HONG, LI, ZHANG
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
@@ -121,3 +123,20 @@ async def test_merged_things_are_listed_as_one(mine, own):
     (found,) = await own.library.search(one.name)
     known = (await own.library.overview()).things[0]
     assert (found.node, known.node, known.facts) == (other.node, other.node, total)
+
+
+async def test_what_is_to_come_or_over_is_said_to_be_so(mine, own):
+    """And what began with the epoch has a beginning."""
+    about = fact(PRIVATE, ZHANG, ZHANG, "张三明年搬去苏州", valid_from=NOW + 90 * DAY)
+    born = replace(about, id="f:born", statement="奶奶生在1970年", valid_from=0.0, precision="year")
+    over = replace(about, id="f:over", statement="张三打过工", valid_from=None, valid_to=NOW - DAY)
+    await put(own.journal, about, born, over)
+    person = await see(mine, "/node", id=ZHANG)
+    assert "张三明年搬去苏州 喜欢 2026年1月7日起" in person.text
+    for id, told in (
+        (about.id, "尚未开始.*有效期 2026年1月7日起"),
+        (born.id, "有效 .*有效期 1970年 至 今"),
+        (over.id, "已结束.*有效期 不详 至 2025年10月8日"),
+    ):
+        page = await see(mine, f"/memories/{id}")
+        assert re.search(told, page.text)

@@ -116,7 +116,7 @@ async def act(memory: Memory, visit: Visit) -> Response:
 @routes.get("/memories/{id}")
 async def detail(id: Id, memory: Memory, visit: Visit) -> Response:
     """One fact with its sources and what came before and after."""
-    return visit.render("memory.html", detail=await memory.library.fact(id))
+    return visit.render("memory.html", detail=await memory.library.fact(id), now=memory.now())
 
 
 def _listed(address: str) -> FactListing:

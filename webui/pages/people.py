@@ -61,7 +61,7 @@ async def node(id: Id, memory: Memory, visit: Visit) -> Response:
     portrait = await memory.library.node(id)
     timeline = presentation.Timeline.of(portrait.threads, memory.now(), memory.zone)
     return visit.render(
-        "node.html", portrait=portrait, timeline=timeline,
+        "node.html", portrait=portrait, timeline=timeline, now=memory.now(),
         sketch=presentation.Sketch.of(portrait, timeline),
         borne=Counter(name.norm for name, _ in portrait.names),
         is_paused=memory.learning.pauses.holds("user", portrait.node),
