@@ -109,8 +109,11 @@ async def changes(wanted: ChangeQuery, memory: Memory, visit: Visit) -> Response
 async def change(number: Number, memory: Memory, visit: Visit) -> Response:
     """One change and what became of each row."""
     found = await memory.conversations.change(number)
-    more = max(0, len(found.ops) - MAX_OPS)
-    return visit.render("change.html", change=found, ops=found.ops[:MAX_OPS], more=more)
+    ops, more = found.ops[:MAX_OPS], max(0, len(found.ops) - MAX_OPS)
+    rows = [row for op in ops for row in (op.before, op.after) if row]
+    held = {value for row in rows for value in row.values() if isinstance(value, str)}
+    names = await memory.journal.read(lambda every: every.names({id: [id] for id in held}))
+    return visit.render("change.html", change=found, ops=ops, more=more, names=names)
 
 
 @routes.post("/changes/{number}/undo")
