@@ -318,7 +318,12 @@ class _Erasure:
         going = [id for (id,) in open_messages if id in self._gone.ids]
         self.hashes += delete_messages(self._db, going)
         self._db.execute("DELETE FROM presence WHERE user = ?", (self._gone.user,))
-        self._db.execute("DELETE FROM gap WHERE user = ?", (self._gone.user,))
+        # The bot's answers that were taken back leave one, too, in the user's private chats.
+        self._db.execute(
+            "DELETE FROM gap WHERE user = ? OR circle IN (SELECT json_extract(data, '$.circle')"
+            " FROM row WHERE kind = 'session' AND id IN (SELECT value FROM json_each(?)))",
+            (self._gone.user, json.dumps(sorted(self._gone.sessions))),
+        )
         self._tell(Erased(tuple(sorted(self._gone.ids)), self._gone.user))
 
     def rows(self) -> Slices[None]:

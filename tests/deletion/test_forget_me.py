@@ -145,6 +145,7 @@ async def assert_gone(path: Path) -> None:
 async def test_no_byte_is_left_and_others_lose_nothing(tmp_path: Path):
     service = await opened(tmp_path, model=ScriptedModel(learned))
     await live(service)
+    assert await service.library.retract(HOME.circle, "5"), "with the answer, in a private chat"
     old = await service.backups.make("manual")
     assert PLANTED in await recalled(service, CLUB, LI, "东西PLANTED秘")
     facts = await scan(service.journal, Fact)
