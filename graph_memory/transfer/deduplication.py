@@ -131,10 +131,6 @@ def _holds(text: str, words: str) -> bool:
     return start >= 0 and not any(character.isalnum() for character in around)
 
 
-def _either(standing: Any, coming: Any) -> Any:
-    return standing or coming
-
-
 def _known(standing: Any, coming: Any) -> Any:
     return coming if standing is None else standing
 
@@ -146,12 +142,12 @@ def _union(standing: tuple[Any, ...], coming: tuple[Any, ...]) -> tuple[Any, ...
 _WIDER: dict[str, Callable[[Any, Any], Any]] = {
     "first_at": min,
     **dict.fromkeys(("last_at", "ended_at", "last_used", "last_message"), max),
-    **dict.fromkeys(("count", "messages", "half_life", "use_count"), max),
+    **dict.fromkeys(("count", "messages", "half_life", "use_count", "pinned"), max),
     **dict.fromkeys(("participants", "parts", "supersedes", "awaits", "evidence"), _union),
-    **dict.fromkeys(("summary", "pinned"), _either),
     "valid_to": _known,
 }
-"""How a field of two rows is joined; every other one stays as it stands."""
+"""How a field of two rows is joined; every other one stays as it stands: a summary, too, which
+may be empty because somebody had forgotten what it told."""
 _JOINED = (Name, Mention, Participation, Episode, Fact)
 
 

@@ -20,7 +20,7 @@ from typing import TypeVar
 
 from ..deletion import retraction
 from ..errors import FormatError, JournalError
-from ..model import Episode, Message, Row, Session
+from ..model import Episode, Forgotten, Message, Row, Session
 from ..privacy.redaction import disclosed
 from ..settings import Remembers, Settings
 from ..store import Journal, Rows, contents, presence
@@ -209,6 +209,12 @@ def _deleted(db: sqlite3.Connection) -> _Marks:
     return marks.union(Rows(db).erasures())
 
 
+def _is_forgotten(here: Rows, row: Row) -> bool:
+    """Whether all that a row rests on is not to be recalled in this memory."""
+    muted = (Forgotten.of(getattr(row, "session", ""), id).id for id in row.cited)
+    return bool(row.cited) and all(here.get(Forgotten, id) for id in muted)
+
+
 def _found(db: sqlite3.Connection, intake: Intake, message: Message, *, keeps: bool) -> int | None:
     """The number of a message that is in the memory already."""
     if keeps:  # numbers were reserved: what has this one came with an earlier attempt
@@ -381,6 +387,8 @@ class _ImportTask:
         for row in self._renumbered(some):
             key = row.kind, row.id
             standing = here.get(type(row), row.id)
+            if standing is None and _is_forgotten(here, row):
+                continue
             rows = new if standing is None else wider
             rows[key] = join(rows.get(key) or standing, row)
         self._put(db, list(new.values()), self._run.reason, tell)

@@ -17,6 +17,7 @@ from graph_memory.deletion import Tombstones, retraction
 from graph_memory.deletion.message_retention import trim_log
 from graph_memory.errors import FormatError
 from graph_memory.learning import Learning
+from graph_memory.library import Library
 from graph_memory.model import (
     Addressee,
     Change,
@@ -319,6 +320,21 @@ async def test_what_was_retracted_does_not_come_back(journal: Journal, tmp_path:
 
 def _kind(place: str) -> str:
     return "group" if place == "9" else "private"
+
+
+async def test_what_somebody_had_forgotten_does_not_come_back(one, tmp_path):
+    (said,) = await hear(one, HER, message(HER, user("1"), "我对花生过敏", T0))
+    about = {"evidence": (said.id,)}
+    core = CoreFact("c:1", HER.id, user("1"), 1, "fact", "对花生过敏", T0, T0, **about)
+    taken = fact(HER, user("1"), PEANUT, "小红对花生过敏", **about)
+    told = Episode(episode_id(HER.id, 1), HER.id, T0, T0, 1, 1, 1, "小红对花生过敏", (user("1"),))
+    await write(one, User(user("1")), Entity(PEANUT), core, taken, told)
+    path = put(tmp_path / "x.jsonl", await exported(one))
+    await Library(context(one, now=lambda: T0)).forget(taken.id, None, user("1"))
+    await brought(one, path)
+    assert not await scan(one, Fact)
+    assert not await scan(one, CoreFact)
+    assert [each.summary for each in await scan(one, Episode)] == [""]
 
 
 async def test_a_pause_that_is_over_travels_and_no_later_import_fills_it(one, two, tmp_path):
