@@ -12,6 +12,8 @@ from .edits import Amendment as Amendment
 from .edits import Effect as Effect
 from .edits import Meant as Meant
 from .edits import forgetting as forgetting
+from .edits import handling as handling
+from .edits import with_earlier as with_earlier
 from .edits import worded as worded
 from .facts import Called as Called
 from .facts import EntityView as EntityView

@@ -278,7 +278,7 @@ def handling(
     """
     facts = [fact for id in dict.fromkeys(ids) if (fact := rows.get(Fact, id))]
     if action == "forget":
-        return forgetting(rows, _with_earlier(rows, facts, asker), Draft(actor, action), asker)
+        return forgetting(rows, with_earlier(rows, facts, asker), Draft(actor, action), asker)
     if action == "relate":
         wanted = Amendment("", relation)
         parts = (
@@ -303,7 +303,7 @@ def forgetting(
     return draft
 
 
-def _with_earlier(rows: Rows, facts: list[Fact], asker: VisibleRows | None) -> list[Fact]:
+def with_earlier(rows: Rows, facts: list[Fact], asker: VisibleRows | None) -> list[Fact]:
     """Some facts, and what they replaced, as far as that is the asker's to forget."""
     found = {fact.id: fact for fact in facts}
     waiting = list(facts)

@@ -20,8 +20,8 @@ from ..dates import midnight
 from ..deletion import message_retention
 from ..inference.breaker import Breaker
 from ..inference.ports import LanguageModel
-from ..library import FactLine, Library, forgetting
-from ..model import BOT, Entity, Fact, Mention, Merge, Name, Row, Status
+from ..library import FactLine, Library, forgetting, handling, with_earlier
+from ..model import BOT, Entity, Fact, Mention, Merge, Name, Row, Session, asker_of
 from ..retention import DAY, fades_at, strength
 from ..store import Draft, Rows, queries
 from ..store.rows import EXPIRED
@@ -129,7 +129,7 @@ class Upkeep(Part):
         if not await self._journal.lease("upkeep", 3 * HOUR):
             return HOUR
         await self.begin()
-        await self._slices(lambda db: queries.expired(db, self._now(), SLICE), _expire)
+        await self._slices(lambda db: queries.expired(db, self._now(), SLICE), self._expire)
         interval = self._context.settings.prune_interval * HOUR
         now, zone = self._now(), self._context.zone
         today = midnight(now, zone, 1) - now + 1.0  # when facts are to go
@@ -230,10 +230,22 @@ class Upkeep(Part):
             await self._quiet()
         return done
 
+    def _expire(self, facts: list[Fact], rows: Rows) -> Draft:
+        """Forget one, as who named the day would, or else who said it: they can take it back."""
+        fact, asker = facts[0], None
+        person = rows.dated_by(fact.id)
+        accounts = self._context.identities.accounts(person) - {""}
+        if accounts & {fact.subject, fact.speaker}:
+            there = rows.require(Session, fact.session)
+            asker = self._context.visible(rows, asker_of(there, person, accounts))
+        person = person or fact.speaker
+        draft = Draft(ACTOR if person in ("", BOT) else person, EXPIRED)
+        # What is over gives way to what was so before.
+        gone = [fact] if fact.valid_to == fact.expires else with_earlier(rows, [fact], asker)
+        return forgetting(rows, gone, draft, asker)
+
     def _archive(self, facts: list[Fact], rows: Rows) -> Draft:
-        status, now = Status.ARCHIVED.value, self._now()
-        put: list[Row] = [replace(fact, status=status, archived_at=now) for fact in facts]
-        return Draft(ACTOR, "archive", put=put)
+        return handling(rows, "archive", [fact.id for fact in facts], ACTOR, self._now())
 
 
 def _resolved(
@@ -258,13 +270,6 @@ def _ended(rows: Rows, new: Fact, ids: set[str]) -> tuple[str, ...]:
     newer = [each for id in ids for each in rows.replacing(id) if (each.valid_from or 0.0) < begin]
     more = {f.id for f in newer if (f.session, f.predicate, f.valid_to) == about} - ids
     return _ended(rows, new, ids | more) if more else tuple(sorted(ids))
-
-
-def _expire(facts: list[Fact], rows: Rows) -> Draft:
-    """Forget those of one speaker, who can take it back as if they had done it."""
-    speaker = facts[0].speaker
-    gone = [fact for fact in facts if fact.speaker == speaker]
-    return forgetting(rows, gone, Draft(ACTOR if speaker in ("", BOT) else speaker, EXPIRED))
 
 
 def _delete(facts: list[Fact], rows: Rows) -> Draft:

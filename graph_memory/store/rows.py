@@ -219,6 +219,12 @@ class Rows:
         keys, groups = list(wanted), json.dumps([list(nodes) for nodes in wanted.values()])
         return {keys[number]: str(text) for number, text in self._db.execute(query, (groups,))}
 
+    def dated_by(self, fact: str) -> str:
+        """Who named the day on which a fact is to be forgotten, if it was not written since."""
+        query = "SELECT c.actor FROM row r JOIN change c ON c.id = r.change AND c.reason = 'date'"
+        found = self._db.execute(f"{query} WHERE r.kind = 'fact' AND r.id = ?", (fact,)).fetchone()
+        return str(found[0]) if found else ""
+
     def has_messages(self, ids: Iterable[int]) -> bool:
         """Whether all of some messages are still there; one may have been taken back."""
         query = "SELECT 1 FROM message WHERE id = ?"

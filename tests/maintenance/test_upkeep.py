@@ -13,13 +13,15 @@ from graph_memory.library import Library
 from graph_memory.maintenance import Upkeep
 from graph_memory.maintenance import upkeep as schedule
 from graph_memory.maintenance.upkeep import GRACE, HOUR, SLICE
-from graph_memory.model import Entity, Fact, Mention, Name
+from graph_memory.model import Entity, Fact, Forgotten, Mention, Name
 from graph_memory.retention import DAY, fades_at, strength
 from graph_memory.settings import Settings
 from graph_memory.store import Journal
 
 from ..makers import (
+    CLUB,
     HOME,
+    LI,
     OTHER,
     T0,
     ZHANG,
@@ -36,6 +38,7 @@ from ..makers import (
     put,
     scan,
     undo,
+    zhang_in_club,
 )
 
 
@@ -56,7 +59,7 @@ async def statements(journal: Journal, status: str) -> set[str]:
 
 
 async def test_what_is_to_be_forgotten_goes_on_its_day(journal, upkeep, clock):
-    trip = fact(HOME, ZHANG, entity("出差"), "张三在出差", expires=T0 + DAY, speaker=ZHANG)
+    trip = fact(HOME, ZHANG, entity("出差"), "张三在出差", valid_to=T0 + DAY, expires=T0 + DAY)
     kept = fact(HOME, ZHANG, entity("感冒"), "张三感冒了", expires=T0 + DAY, pinned=True)
     old = fact(HOME, ZHANG, entity("居家"), "张三在家办公")
     await put(journal, HOME, old, replace(trip, supersedes=(old.id,)), kept)
@@ -261,6 +264,23 @@ async def test_what_was_pinned_goes_on_the_day_that_somebody_names(journal, upke
     clock.now = T0 + 2 * DAY
     await upkeep._step()
     assert await scan(journal, Fact) == []
+
+
+async def test_what_somebody_dated_goes_with_what_it_replaced_but_not_with_others_words(
+    journal, upkeep, clock
+):
+    told = await journal.append(message(CLUB, LI, "张三欠我钱"), CLUB)
+    owes = fact(CLUB, ZHANG, entity("钱"), "张三欠李四钱", speaker=LI, evidence=(told.id,))
+    old = fact(CLUB, ZHANG, entity("账"), "张三欠债", speaker=LI)
+    owes = replace(owes, supersedes=(old.id,))
+    await journal.append(message(CLUB, ZHANG, "哦"), CLUB)
+    await put(journal, CLUB, owes, old)
+    library = Library(context(journal, now=clock))
+    await library.expire(owes.id, T0 + DAY, zhang_in_club.asker, ZHANG)
+    clock.now = T0 + 2 * DAY
+    await upkeep._step()
+    assert await scan(journal, Fact) == await scan(journal, Forgotten) == []
+    assert (await all_changes(journal))[-1].actor == ZHANG
 
 
 async def test_what_was_called_off_replaces_nothing_on_its_day(journal, upkeep, clock):
