@@ -231,7 +231,7 @@ class Upkeep(Part):
         return done
 
     def _expire(self, facts: list[Fact], rows: Rows) -> Draft:
-        """Forget one, as who named the day would, or else who said it: they can take it back."""
+        """Forget one as an act of who named the day, or of who said it."""
         fact, asker = facts[0], None
         person = rows.dated_by(fact.id)
         accounts = self._context.identities.accounts(person) - {""}

@@ -220,7 +220,10 @@ class Rows:
         return {keys[number]: str(text) for number, text in self._db.execute(query, (groups,))}
 
     def dated_by(self, fact: str) -> str:
-        """Who named the day on which a fact is to be forgotten, if it was not written since."""
+        """Who named the day on which a fact is to be forgotten.
+
+        Empty if nobody did, or it was written since.
+        """
         query = "SELECT c.actor FROM row r JOIN change c ON c.id = r.change AND c.reason = 'date'"
         found = self._db.execute(f"{query} WHERE r.kind = 'fact' AND r.id = ?", (fact,)).fetchone()
         return str(found[0]) if found else ""
