@@ -104,7 +104,7 @@ class Site:
         name = parts.hostname or ""
         if parts.netloc != host or "@" in host:
             return False
-        return name == "localhost" or _is_ip(name) or (name != "" and name == self._name)
+        return name == "localhost" or is_ip(name) or (name != "" and name == self._name)
 
     def sent(self, headers: Headers) -> bool:
         """Whether a change comes from a page of ours."""
@@ -130,8 +130,8 @@ class Site:
         """
         address = str((scope.get("client") or ("",))[0])
         told = Headers(scope=scope).get("x-forwarded-for", "").rpartition(",")[2].strip()
-        is_near = _is_ip(address) and ip_address(address).is_private
-        return told if self.public_url and is_near and _is_ip(told) else address
+        is_near = is_ip(address) and ip_address(address).is_private
+        return told if self.public_url and is_near and is_ip(told) else address
 
     @property
     def _name(self) -> str:
@@ -141,7 +141,8 @@ class Site:
         return bool(self.public_url) and origin.lower() == self.public_url
 
 
-def _is_ip(text: str) -> bool:
+def is_ip(text: str) -> bool:
+    """Whether a text is the address of a machine."""
     try:
         ip_address(text)
     except ValueError:

@@ -21,7 +21,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import Receive, Scope, Send
 
 from .core import errors, model, pinyin, service, settings, text
-from .guard import DASHBOARD, FLASH_COOKIE, LANGUAGE_COOKIE, THEME_COOKIE, local_path
+from .guard import DASHBOARD, FLASH_COOKIE, LANGUAGE_COOKIE, THEME_COOKIE, is_ip, local_path
 from .i18n import LANGUAGES, Translator
 
 logger = logging.getLogger("graph_memory.webui")
@@ -222,10 +222,7 @@ def _apart(some: Iterable[Any]) -> dict[str, str]:
 
 def _is_overheard(request: Request) -> bool:
     """Whether this page travels between machines unencrypted, as far as can be told."""
-    try:
-        is_local = ip_address(request.client.host if request.client else "").is_loopback
-    except ValueError:
-        is_local = False
+    host = request.client.host if request.client else ""
     # Who sends this header without a proxy deceives nobody but themselves.
     told = request.headers.get("x-forwarded-proto", request.url.scheme)
-    return not is_local and told != "https"
+    return not (is_ip(host) and ip_address(host).is_loopback) and told != "https"

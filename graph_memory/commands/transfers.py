@@ -152,8 +152,7 @@ class TransferCommands(Answers):
             undone = await self.memory.transfer.undo()
             return self._say("import_undone", messages=undone.messages, kept=undone.kept)
         except NotFoundError as error:  # nothing to undo
-            code = "import_undo_none"
-            return explain(self._language, error) if error.code else self._say(code)
+            return explain(self._language, error) if error.code else self._say("import_undo_none")
         except FormatError as error:
             return self._say("import_wrong", reason=self._reason(error))
         except StorageError as error:

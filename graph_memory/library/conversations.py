@@ -15,7 +15,7 @@ from ..model import Change, Episode, Fact, Message, Session
 from ..privacy.redaction import disclosed
 from ..retention import DAY
 from ..store import Rows, queries
-from ..store.queries import QUARTER, Cursor, LogEntry, Page, RecordFilter
+from ..store.queries import Cursor, LogEntry, Page, RecordFilter
 from .facts import sessions_of
 
 LEVELS = ("episode", "day", "week", "month", "year")
@@ -134,9 +134,8 @@ class Conversations(Part):
         first = today - timedelta(days=days - 1)
         since = self._now() - (days + 1) * DAY
         facts, said = Counter[date](), Counter[date]()
-        counted = await self._journal.look(lambda db: queries.by_quarter(db, since))
-        for quarter, learned, told in counted:
-            day = day_of(quarter * QUARTER, self._zone)
+        for began, learned, told in await self._journal.look(lambda db: queries.grown(db, since)):
+            day = day_of(began, self._zone)
             facts[day] += learned
             said[day] += told
         span = (first + timedelta(days=number) for number in range(days))

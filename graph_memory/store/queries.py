@@ -814,13 +814,13 @@ def revision(db: sqlite3.Connection) -> tuple[object, ...]:
     return rows.last_change(), *rows.erasures()  # which are no changes, but leave a mark
 
 
-def by_quarter(db: sqlite3.Connection, since: float) -> list[tuple[int, int, int]]:
-    """Numbers of facts and messages, by quarters of an hour since the epoch."""
+def grown(db: sqlite3.Connection, since: float) -> list[tuple[float, int, int]]:
+    """When quarters of an hour began in which facts and messages came, and how many."""
     return db.execute(
-        "SELECT CAST(at / ? AS INTEGER) AS quarter, sum(fact), count(*) - sum(fact) FROM"
+        "SELECT CAST(at / :quarter AS INTEGER) * :quarter AS began, sum(fact), sum(1 - fact) FROM"
         " (SELECT recorded_at AS at, 1 AS fact FROM fact UNION ALL SELECT at, 0 FROM message)"
-        " WHERE at >= ? GROUP BY quarter",
-        (QUARTER, since),
+        " WHERE at >= :since GROUP BY began",
+        {"quarter": QUARTER, "since": since},
     ).fetchall()
 
 
