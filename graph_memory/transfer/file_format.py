@@ -104,7 +104,7 @@ def lines_of(file: BinaryIO) -> Iterator[str]:
         if len(block) > MAX_LINE:
             raise FormatError(f"is longer than {MAX_LINE} bytes", number)
         try:
-            yield block.decode("utf-8")
+            yield block.decode("utf-8" if number > 1 else "utf-8-sig")  # Windows marks the first
         except UnicodeDecodeError:
             raise FormatError("is no UTF-8", number).told("no_utf8") from None
 
