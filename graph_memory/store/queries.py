@@ -815,7 +815,7 @@ def revision(db: sqlite3.Connection) -> tuple[object, ...]:
 
 
 def grown(db: sqlite3.Connection, since: float) -> list[tuple[float, int, int]]:
-    """When quarters of an hour began in which facts and messages came, and how many."""
+    """How many facts and messages came from when on, by quarters of an hour."""
     return db.execute(
         "SELECT CAST(at / :quarter AS INTEGER) * :quarter AS began, sum(fact), sum(1 - fact) FROM"
         " (SELECT recorded_at AS at, 1 AS fact FROM fact UNION ALL SELECT at, 0 FROM message)"

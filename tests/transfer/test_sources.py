@@ -181,6 +181,12 @@ async def test_secrets_are_masked_in_what_is_shown_before(journal: Journal, tmp_
     assert [text for _, text in plan.examples] == ["密码是••••••"]
 
 
+async def test_a_file_that_windows_marked_is_read(journal: Journal, tmp_path: Path) -> None:
+    path = put(tmp_path / "x.jsonl", b"\xef\xbb\xbf" + (FILES / "chat.jsonl").read_bytes())
+    plan, _ = await brought(journal, path)
+    assert plan.new == 4
+
+
 @tabled
 async def test_a_wrong_chat_line(journal, tmp_path, line, field):
     good = {"time": T0, "sender": "1", "text": "你好 \U0001f600"}  # written as two halves
@@ -488,6 +494,12 @@ def qq_file(info: dict[str, Any], *messages: dict[str, Any]) -> str:
         "metadata": {"name": "QQChatExporter"}, "chatInfo": info, "statistics": {},
         "messages": messages, "avatars": {"1": "A" * 300_000},
     }, indent=2)  # fmt: skip
+
+
+async def test_what_is_nested_without_end_is_no_chat_from_qq(journal, tmp_path):
+    """The names that lead to its values would take gigabytes."""
+    path = put(tmp_path / "x.json", '{"chatInfo":' * 5_000)
+    assert "nested" in (await refused(journal, path, format="qq")).reason
 
 
 async def test_a_group_from_qq(journal: Journal, tmp_path: Path) -> None:

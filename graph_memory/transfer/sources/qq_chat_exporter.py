@@ -22,6 +22,8 @@ from ..intake import ChatWindow, Skipped, SourceLine
 from .source import Options, Pieces
 
 PLATFORM = "aiocqhttp"
+MAX_PATH = 4_096
+"""Characters of the names that lead to a value: nested on and on, they would fill all memory."""
 _PICTURE = re.compile(r"\[(?:图片|表情|动画表情|视频|语音|文件|商城表情)[^\]\n]{0,80}\]")
 
 
@@ -48,9 +50,17 @@ def _values(path: Path, prefix: str) -> Iterator[Any]:
         if file.read(3) != b"\xef\xbb\xbf":  # some write that first
             file.seek(0)
         try:
-            yield from ijson.items(file, prefix, use_float=True)
+            events = ijson.parse(file, use_float=True, buf_size=MAX_PATH)
+            yield from ijson.items(map(_placed, events), prefix)
         except (ijson.JSONError, UnicodeDecodeError) as error:
             raise FormatError(f"is no JSON: {error}").told("no_json") from None
+
+
+def _placed(event: tuple[str, str, Any]) -> tuple[str, str, Any]:
+    """An event of the parser, if it is not nested too deeply."""
+    if len(event[0]) > MAX_PATH:
+        raise FormatError("is nested too deeply").told("content")
+    return event
 
 
 def _messages(path: Path) -> Iterator[Any]:
