@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import tzinfo
+from pathlib import Path
 from typing import Any, TypeVar
 
 from ..model import (
@@ -30,7 +31,7 @@ from ..model import (
 )
 from ..settings import Settings
 from ..store import Draft, Rows
-from ..text import normalise, terms, tokens
+from ..text import normalise, simplified, terms, tokens
 
 MAX_TOKENS = 6_000
 """How much text one batch holds, so that one call can hold the batch."""
@@ -40,19 +41,17 @@ follows: a call costs as much for one message as for twenty, and what was said i
 for word meanwhile. The first of a Session do not: who tries the memory wants to see it learn."""
 _WORTH_A_CALL = (FEW, FEW_IN_GROUP)
 """How many messages are, by whether they are of a group."""
-_REMEMBER = re.compile(
-    r"\s*(?:@\S+\s+)?(?:[^\s，,。.！!？?：:]{1,6}[，,]\s*|hey \w+,?\s+)?(?:"
-    r"(?:请|帮我|帮忙|麻烦你?|你要|你?一定要|给我|你)*"
-    r"(?:记住(?!了\w)|记一下|记下来?|记着点?|记个事|备注一下|(?<=[要请])记得(?=我)"
-    r"|(?:别|不要)忘了?(?=\s*[:：,，]|.{0,6}(?:我|[今明后]天|周|号)))"
-    r"|(?:(?:can|could) you (?=remember that))?(?:please\s+)?"
-    r"(?:remember\s*(?:that\b|this\b|my\b|i\b|:|,)|don['’]?t forget\b(?!\s+to\b)"
-    r"|(?:make a )?note(?: that\b|:)|keep in mind\b))[\s:：,，。.!！]*",
+_TABLE = Path(__file__).with_name("requests.txt").read_text("utf-8")
+_BEFORE, _AFTER, _ASKS = ("|".join(block.splitlines()[1:]) for block in _TABLE.split("\n\n"))
+_BEGINS = re.compile(
+    r"\s*(?:@\S+\s+)?(?:[^\s，,。.！!？?：:]{1,6}[，,]\s*|hey \w+,?\s+)?"
+    rf"(?:{_BEFORE})[\s:：,，。.!！]*",
     re.IGNORECASE,
 )
+_ENDS = re.compile(_AFTER, re.IGNORECASE)
 _ANNOUNCES = re.compile(r"记(?:一下|下来?)\s*$")
 """What makes a single word after it a heading: 帮我记一下客户."""
-_ASKS_BACK = re.compile(r"(?:了|没有?|好了?)[吗没么]?[\s?？!！。.~]*")
+_ASKS_BACK = re.compile(_ASKS)
 """What makes 记住 a question whether it was remembered."""
 R = TypeVar("R", bound=Row)
 S = TypeVar("S", Name, Mention, Participation)
@@ -65,21 +64,25 @@ def requests(batch: Batch) -> list[Message]:
 
 def _says_what(text: str) -> bool:
     """Whether a message asks to remember what it says, and announces no more to come."""
-    found = request(text)
-    what = terms(text[found.end() :]) if found else []
-    return len(what) > 1 or (bool(what) and found is not None and not _ANNOUNCES.search(found[0]))
+    asking, asked = request(text) or ("", "")
+    what = terms(asked)
+    return len(what) > 1 or (bool(what) and not _ANNOUNCES.search(asking))
 
 
 def without_request(text: str) -> str:
     """What is to be remembered: ``text`` without the words that ask for it."""
     found = request(text)
-    return (text[found.end() :].strip() or text) if found else text
+    return (found and found[1]) or text
 
 
-def request(text: str) -> re.Match[str] | None:
-    """The words by which a message begins to ask to remember something, if it does."""
-    found = _REMEMBER.match(text)
-    return None if found and _ASKS_BACK.fullmatch(text[found.end() :]) else found
+def request(text: str) -> tuple[str, str] | None:
+    """The words of a message that ask to remember something, and its other words."""
+    plain = simplified(text)
+    begins, ends = _BEGINS.match(plain), _ENDS.search(plain)
+    what = text[begins.end() :].strip() if begins else ""
+    if ends and not what and (before := text[: ends.start()].strip()):
+        return ends[0], before
+    return (begins[0], what) if begins and not _ASKS_BACK.search(what) else None
 
 
 @dataclass(slots=True)
