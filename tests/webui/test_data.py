@@ -8,7 +8,7 @@ import httpx
 import pytest
 from starlette.requests import ClientDisconnect
 
-from graph_memory.errors import GraphError
+from graph_memory.errors import FormatError, GraphError, StorageError
 from graph_memory.service import MemoryService
 from graph_memory.supervisor import Told
 from graph_memory.transfer import Run
@@ -214,3 +214,18 @@ async def test_what_took_an_import_back_cannot_be_undone(mine, own):
     assert not page.all("form", action=f"/changes/{last.id}/undo")
     assert "已经撤销过" in (await press(mine, f"/changes/{last.id}/undo")).text
     assert (await own.library.browse()).total == before
+
+
+async def test_where_a_file_is_wrong_is_said(mine, own):
+    """Before it is imported, and if that ends in the middle."""
+    waiting(own, "琴.jsonl", "我在学琴")
+    with (own.directory / "imports/琴.jsonl").open("a", encoding="utf-8") as file:
+        file.write('\n{"time": "neulich"}\n')
+    page = await see(mine, "/data/import", 422, name="琴.jsonl")
+    assert "第 2 行，time，不是时间" in page.text
+    for error, told in (
+        (FormatError("is no text", 7, "text"), "第 7 行，text，内容不合格式"),
+        (StorageError("no room").told("full"), "导入没有完成： 磁盘满了"),
+    ):
+        own.journal.works.fail("import", error)
+        assert told in (await see(mine, "/data")).text

@@ -146,11 +146,12 @@ class Importing(BaseModel):
 @routes.get("/data/import")
 async def plan(memory: Memory, visit: Visit, wanted: Annotated[Importing, Query()]) -> Response:
     """What a file would bring; what is wrong with it is said beside what can be set."""
-    found, wrong = None, ""
+    found = wrong = None
     try:
         found = await (await importer_of(memory, wanted)).preview()
     except (errors.FormatError, errors.NotFoundError) as error:
-        wrong = visit.explain(error)
+        wrong = error
+        visit.explain(error)
     return visit.render(
         "data_import.html",
         200 if found else 422,
