@@ -2,7 +2,9 @@
 
 import pytest
 
+from graph_memory.model import User
 from graph_memory.service import MemoryService
+from tests.makers import group, name, put
 from tests.webui.browsing import HOSTILE
 from tests.webui.seed import fact_id
 from tests.webui.story import LI, MALLORY, XSS
@@ -75,3 +77,16 @@ async def test_a_finger_hits_what_is_to_be_pressed(visit: Opener, service: Memor
         await seen.go(path)
         await seen.page.wait_for_load_state("load")
         assert (path, await seen.page.evaluate(SMALL)) == (path, [])
+
+
+async def test_namesakes_that_a_list_does_not_hold_are_told_apart(visit, service):
+    club = group("7902")
+    rows = [row for n in "12" for row in (User(f"qq:{n}"), name(club, f"qq:{n}", "同名"))]
+    change = await put(service.journal, club, *rows)
+    try:
+        seen = await visit(at="/memories")
+        await seen.page.get_by_role("combobox", name="全部人与事").fill("同名")
+        for account in ("qq:1", "qq:2"):
+            await seen.page.get_by_role("option", name=f"同名 · {account}").wait_for()
+    finally:
+        await service.library.undo(change.id, "owner")

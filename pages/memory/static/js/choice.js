@@ -177,7 +177,8 @@ class Choice extends SearchField {
     for (const link of page.querySelectorAll("#content .chips > li > a")) {
       const id = new URL(link.href).searchParams.get("id");
       found.add(id);
-      if (!known.has(id)) this.select.append(new Option(link.querySelector("bdi").textContent, id));
+      const [name, account] = ["bdi", "code"].map((part) => link.querySelector(part)?.textContent);
+      if (!known.has(id)) this.select.append(new Option(account ? `${name} · ${account}` : name, id));
     }
     if (typed === this.field.value && document.activeElement === this.field) this.open(typed, found);
   }

@@ -5,6 +5,8 @@ import { EVERY, go, isFramed, look, pass } from "./place.js";
 
 const sending = document.querySelector("[data-send]");
 
+const OWN = { 401: "ended", 403: "stale" }; // refusals whose words are for programs
+
 const proof = document.querySelector("meta[name=csrf-token]").content;
 
 function failed(reason) {
@@ -15,7 +17,7 @@ function failed(reason) {
 
 function received(status, answer) {
   if (status === 200) go(`/data/import?${new URLSearchParams({ name: answer.name })}`);
-  else failed(answer?.detail ?? status);
+  else failed(sending.dataset[OWN[status]] ?? answer?.detail ?? status);
 }
 
 // fetch does not say how much of a request was sent.
