@@ -269,13 +269,12 @@ class Library(Part):
         def work(db: sqlite3.Connection) -> FactDetail:
             rows = Rows(db)
             fact = rows.require(Fact, id)
-            older = [old for old in (rows.get(Fact, key) for key in fact.supersedes) if old]
             sources = list(map(disclosed, messages.by_ids(db, fact.evidence)))
             return FactDetail(
                 self._lines(db, [fact])[0],
                 sources,
                 frozenset(each.id for each in sources if rows.is_forgotten(each)),
-                self._lines(db, older),
+                self._lines(db, rows.some(Fact, fact.supersedes)),
                 self._lines(db, rows.replacing(id)),
             )
 
@@ -371,13 +370,12 @@ class Library(Part):
         Raises:
             NotFoundError: One of them is not there, or it is settled.
         """
-        settled = Settled.of(one, other)
 
         def resolve(rows: Rows) -> Draft:
             for id in filter(None, (one, other)):
                 if not any(rows.get(kind, id) for kind in (Fact, Entity, User)):
                     raise NotFoundError(f"there is nothing {id}")
-            return Draft(actor, "settle", put=[settled])
+            return Draft(actor, "settle", put=[Settled.of(one, other)])
 
         return _done(await self._journal.commit(resolve), one)
 
@@ -614,8 +612,7 @@ class Library(Part):
 
         def resolve(rows: Rows) -> Draft:
             old = rows.require(Fact, id)
-            newer = (each.id for each in rows.replacing(id))
-            if seen and version(old, newer) != seen:
+            if seen and version(old, (newer.id for newer in rows.replacing(id))) != seen:
                 raise StaleError(f"fact {id} was changed meanwhile")
             told = replace(wanted, due=due_by(old, wanted.statement, now, self._zone))
             return amending(rows, old, told, actor, now, is_muted=mute)

@@ -26,6 +26,7 @@ from ..model import (
     Fact,
     Forgotten,
     Link,
+    Mention,
     Merge,
     Message,
     Name,
@@ -514,16 +515,21 @@ def undoable(db: sqlite3.Connection, number: int) -> Change:
 def inverse(db: sqlite3.Connection, number: int, actor: str) -> Draft:
     """The draft that takes change ``number`` back, see :func:`undoable`.
 
+    What was told since of a conversation, and how things were called then, stays.
+
     Raises:
-        ConflictError: A later change touched one of its rows, and stands.
+        ConflictError: A later change touched another of its rows, and stands.
     """
     change = undoable(db, number)
+    is_first = change.batch is None and change.undoes is None
     draft = Draft(actor, "undo", undoes=number)
     for op in change.ops:
         query = "SELECT r.data, r.change, c.undoes FROM row r LEFT JOIN change c ON c.id = r.change"
         found = db.execute(f"{query} WHERE kind = ? AND r.id = ?", (op.kind, op.id)).fetchone()
         data, last, undoes = found or ("null", 0, None)
         if json.loads(data) != op.after or (found and last != number and undoes is None):
+            if is_first and op.kind in (Episode.kind, Name.kind, Mention.kind):
+                continue
             raise ConflictError(number, last or _deleted_by(db, op, number))
         if op.before is None and not (op.kind == "session" and is_used(db, op.id, number)):
             draft.drop.append((op.kind, op.id))

@@ -103,6 +103,20 @@ async def test_forgetting_leaves_a_name_to_those_who_know_more(journal, library)
     assert await journal.read(lambda rows: rows.get(Name, named.id)) == named
 
 
+async def test_forgetting_is_undone_though_the_conversation_went_on(journal, library):
+    said = await journal.append(message(HOME, ZHANG, "我喜欢猫"), HOME)
+    cat = fact(HOME, ZHANG, entity("猫"), "张三喜欢猫", evidence=(said.id,))
+    run = Episode("ep:1", HOME.id, T0, T0, said.id, said.id, 1, "聊猫", (ZHANG,))
+    called = name(HOME, entity("猫"), "猫")
+    await put(journal, HOME, cat, run, called)
+    change = await library.forget(cat.id, None, ZHANG)
+    later = replace(run, last_message=9, messages=9, summary="聊别的")
+    await put(journal, later, replace(called, last_at=T0 + 60))
+    await library.undo(change.id, ZHANG)
+    assert (await library.fact(cat.id)).muted == frozenset()
+    assert (await journal.read(lambda rows: rows.get(Episode, run.id))) == later
+
+
 async def test_archive_and_restore(journal: Journal, library: Library):
     some = fact(HOME, ZHANG, entity("猫"), "张三喜欢猫")
     await put(journal, HOME, some)
