@@ -6,17 +6,28 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
+from .text import traditional
+
 _TABLE = Path(__file__).with_suffix(".txt").read_text("utf-8")
-"""Groups of words for the same relative, the usual one first; with ``!`` of whom one has one."""
-_GROUPS = [line.replace("=", ",").split(",") for line in _TABLE.split()]
-_FIRST = {word.strip("!"): words[0].strip("!") for words in _GROUPS for word in words}
+"""Groups of words for the same relative, the usual one first; with ``!`` of whom one has one,
+with 我 what is somebody's only right after that; with ``-`` what may be written apart."""
+_GROUPS = [
+    [form for word in group.split("=") for form in (word, traditional(word))]
+    + [word.replace("-", " ") for word in group.split("=") if "-" in word]
+    for group in _TABLE.replace(",", "=").split()
+]
+_FIRST = {word.strip("!我"): words[0].strip("!") for words in _GROUPS for word in words}
 KIN = frozenset(_FIRST)
 """Somebody only together with whose they are."""
-ONLY = frozenset(w.strip("!") for words in _GROUPS if words[0][0] == "!" for w in words)
+ONLY = frozenset(w.strip("!我") for words in _GROUPS if words[0][0] == "!" for w in words)
 """Those of :data:`KIN` of whom one has one: under two names they are the same person."""
-_MINE = re.compile(r"(?:我家的?|我的?|俺|my )(?:亲|(?:kid|little|big|baby|younger|older|elder) )?")
-_SPOKEN = {word: word if len(word) > 1 else f"我{word}" for word in KIN}
-"""What a text says if it has the word in it."""
+_MINE = re.compile(
+    r"(?:[我俺咱]们?家?的?|m[ye] )"
+    r"(?:亲(?!家)|双胞胎|(?:kid|little|big|baby|younger|older|elder|twin) )?"
+)
+_AFTER_ME = {
+    w.strip("我") for words in _GROUPS for w in words if "我" in w or len(w.strip("!")) == 1
+}
 
 
 def first_word(word: str) -> str:
@@ -31,13 +42,16 @@ def same_kin(word: str) -> set[str]:
 
 
 def kin_in(text: str) -> list[str]:
-    """The words of :data:`KIN` in a normalised text; a single character only after 我."""
-    found = [word for word, spoken in _SPOKEN.items() if spoken in text]
-    return sorted(word for word in found if not word[0].isascii() or _is_whole(word, text))
+    """The words of :data:`KIN` in a normalised text; some of them only after 我."""
+    return sorted(word for word in KIN if word in text and _is_whole(word, text))
 
 
 def _is_whole(word: str, text: str) -> bool:
-    return re.search(rf"(?<![\w-]){word}(?![\w-])", text) is not None
+    if word.isascii():
+        pattern = rf"(?<![\w-])(?<!(?:step|half) )(?<!ex ){word}(?![\w-]| in law)"
+    else:
+        pattern = rf"[我俺咱]家?{word}" if word in _AFTER_ME else word
+    return re.search(pattern, text) is not None
 
 
 def kin_words(names: Iterable[str]) -> set[str]:
