@@ -22,6 +22,7 @@ from ..learning.batching import claimer
 from ..model import (
     BOT,
     NOBODY,
+    Episode,
     Erased,
     Message,
     Presence,
@@ -308,8 +309,7 @@ class Intake:
 
         known = recognised(held(circle), told, f"{self._format}:")
         self.db.executemany("DELETE FROM line WHERE key = ?", [(key,) for key in known])
-        if known:
-            self.skipped["double"] += len(known)
+        self.skipped["double"] += len(known)
 
     def _keep_gaps(self, gaps: Gaps, remembers: Remembers) -> None:
         """Leave out what may have been said in a gap, and the bot's answers to it."""
@@ -329,22 +329,22 @@ class Intake:
             was_gone = was_gone or is_answer
             gone += [(key,)] if was_gone else []
         self.db.executemany("DELETE FROM line WHERE key = ?", gone)
-        if gone:
-            self.skipped["paused"] += len(gone)
+        self.skipped["paused"] += len(gone)
 
     def _leave_chats_out(self, remembers: Remembers) -> None:
         """Leave out what a memory's own file, or a list of memories, holds of some chats."""
         spoke = "SELECT DISTINCT session, sender FROM message WHERE sender != ?"
-        places, kept = contents.sessions(self.db), set[str]()
-        for id, sender in (*((id, "") for id in places), *self.db.execute(spoke, (BOT,))):
-            if (place := places.get(id)) and remembers(place, sender or place.owner):
-                kept.add(id)
+        places = contents.sessions(self.db)
+        kept = {
+            id
+            for id, sender in (*((id, "") for id in places), *self.db.execute(spoke, (BOT,)))
+            if (place := places.get(id)) and remembers(place, sender or place.owner)
+        }
         some = json.dumps(sorted(places.keys() - kept))
         messages, _, rows, _ = (
             self.db.execute(query, {"sessions": some}).rowcount for query in _OF_SESSIONS
         )
-        if gone := messages or rows:
-            self.skipped["paused"] += gone
+        self.skipped["paused"] += messages or rows
 
     def _retract(self, gaps: Gaps, remembers: Remembers) -> None:
         """Leave out of a memory's own file what is not to be stored, and what rests on it."""
@@ -364,6 +364,14 @@ class Intake:
             if is_off or gaps.hold(place.circle, people, message.at, message.at):
                 gone.append(message.id)
         retraction.retract_all(self.db, tell, gone, 0.0)
+        told = [
+            (each.kind, each.id)
+            for each in Rows(self.db).scan(Episode)
+            if not each.last_message and (place := places.get(each.session))
+            if gaps.hold(place.circle, each.participants, *each.span)
+        ]
+        write(self.db, Draft("import", "intake", drop=[*told]), 0.0)
+        self.skipped["paused"] += len(told)
 
     def _cut(self, session: Session) -> None:
         """Let batches claim the lines of a Session, by the rules of what is heard."""

@@ -435,6 +435,18 @@ async def test_livingmemorys_memories_are_summaries_of_their_chats(journal, tmp_
     assert {e.session for e in found} == {private("1", "lan").id, private("7").id}
 
 
+async def test_what_livingmemory_summed_up_during_a_pause_stays_outside(journal, tmp_path):
+    await Pauses(journal, lambda: T0).pause("user", user("1"))
+    chats = (("qq:FriendMessage:1", -9), ("qq:FriendMessage:1", 9), ("qq:FriendMessage:2", 9))
+    documents = [
+        (number, "a", "聊了", json.dumps({"create_time": T0 + at, "session_id": chat}), "", "")
+        for number, (chat, at) in enumerate(chats)
+    ]
+    path = database(tmp_path / "livingmemory.db", "livingmemory", {"documents": documents})
+    plan, _ = await brought(journal, path)
+    assert (plan.skipped, plan.rows["episode"]) == ({"paused": 1}, 2)
+
+
 async def test_livingmemorys_messages_are_messages(journal: Journal, tmp_path: Path) -> None:
     club = ("9", "aiocqhttp")
     messages = [
