@@ -366,8 +366,7 @@ def undo(db: sqlite3.Connection, number: int, actor: str, at: float, tell: Tell)
         NotFoundError, ConflictError: As :func:`..store.rows.inverse`.
     """
     change = undoable(db, number)
-    is_asked = change.reason == ASKED
-    draft = _unasked(db, change, actor) if is_asked else inverse(db, number, actor)
+    draft = _unasked(db, change, actor) if change.reason == ASKED else inverse(db, number, actor)
     return write(db, draft, at, tell)
 
 

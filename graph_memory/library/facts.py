@@ -626,10 +626,8 @@ class Library(Part):
             NotFoundError: There is no such Session, or it is known already.
             UnclearError: A name may mean several.
         """
-        now = self._now()
-
         change = await self._journal.commit(
-            lambda rows: telling(rows, session, subject, wanted, now)
+            lambda rows: telling(rows, session, subject, wanted, self._now())
         )
         return _done(change, subject.name)
 

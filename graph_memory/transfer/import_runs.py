@@ -89,8 +89,7 @@ class Run:
 
 def saved(db: sqlite3.Connection) -> list[Run]:
     """All imports, oldest first."""
-    found = map(_read, notes(db, _PREFIX).values())
-    return sorted(found, key=lambda run: (run.at, run.id))
+    return sorted(map(_read, notes(db, _PREFIX).values()), key=lambda run: (run.at, run.id))
 
 
 def _read(text: str) -> Run:

@@ -325,8 +325,8 @@ class Intake:
             if sender != BOT or id != session:
                 asked = place.owner if sender == BOT else sender
             session, is_off = id, not remembers(place, asked)
-            was_gone = is_off or gaps.hold(place.circle, people, at - slack, at + slack)
-            was_gone = was_gone or is_answer
+            is_held = gaps.hold(place.circle, people, at - slack, at + slack)
+            was_gone = is_off or is_answer or is_held
             gone += [(key,)] if was_gone else []
         self.db.executemany("DELETE FROM line WHERE key = ?", gone)
         self.skipped["paused"] += len(gone)
@@ -334,12 +334,10 @@ class Intake:
     def _leave_chats_out(self, remembers: Remembers) -> None:
         """Leave out what a memory's own file, or a list of memories, holds of some chats."""
         spoke = "SELECT DISTINCT session, sender FROM message WHERE sender != ?"
-        places = contents.sessions(self.db)
-        kept = {
-            id
-            for id, sender in (*((id, "") for id in places), *self.db.execute(spoke, (BOT,)))
-            if (place := places.get(id)) and remembers(place, sender or place.owner)
-        }
+        places, kept = contents.sessions(self.db), set[str]()
+        for id, sender in (*((id, "") for id in places), *self.db.execute(spoke, (BOT,))):
+            if (place := places.get(id)) and remembers(place, sender or place.owner):
+                kept.add(id)
         some = json.dumps(sorted(places.keys() - kept))
         messages, _, rows, _ = (
             self.db.execute(query, {"sessions": some}).rowcount for query in _OF_SESSIONS
@@ -398,10 +396,8 @@ class Intake:
         found = tombstones.match(forget_me.users(self.db)) if tombstones.stones else {}
         for user in found.values():
             finished(forget_me.erase(self.db, user, 0.0))
-        if found:
-            self.skipped["forgotten"] = len(found)
-        if marks := set(retracted):
-            retraction.retract_again(self.db, marks, 0.0)
+        self.skipped["forgotten"] = len(found)
+        retraction.retract_again(self.db, set(retracted), 0.0)
 
     # ----------------------------------------------------------------- reading
 
