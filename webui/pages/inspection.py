@@ -126,7 +126,7 @@ async def look_as(
         somebody = {"user": user, "persona": persona}
         wanted = wanted.model_copy(update=somebody)
     shown: dict[str, Any] = {"choices": choices, "none": NONE, "wanted": wanted, "q": wanted.q}
-    if wanted.user == NONE and not wanted.group:
+    if wanted.user == NONE and wanted.group.count(":") < 2:  # in whichever private chat
         return visit.render("viewas.html", **shown, outlook=None)
     asker, text = wanted.asker(memory), wanted.q.strip()
     outlook = await memory.view_as.outlook(asker, wanted.moment(memory))
