@@ -33,7 +33,6 @@ from .inspect.view_as import ViewAs
 from .learning import Learning
 from .library import Conversations, Library
 from .library.identity_edits import IdentityEdits
-from .locales import explain
 from .maintenance import Backups, Upkeep, open_journal
 from .model import Change, Erased, Presence, PresenceReset
 from .privacy.scope import Attendance
@@ -103,7 +102,7 @@ class MemoryService:
         self._embedder: CachedEmbedder | None = None
         self._stack = contextlib.AsyncExitStack()
         self._closed = False
-        self.problems: dict[str, str] = {}
+        self.problems: dict[str, Exception] = {}
 
     @classmethod
     async def open(
@@ -217,7 +216,7 @@ class MemoryService:
         try:
             loaded = await load()
         except Exception as error:  # whatever a provider's SDK raises
-            self.problems["embedding"] = explain(self.settings.language, error)
+            self.problems["embedding"] = error.with_traceback(None)  # which holds what was read
             raise EmbeddingError(brief(error)) from error
         late = self.settings.recall_deadline / 1000 * EMBEDDING_SHARE
         previous = self._embedder
@@ -272,7 +271,7 @@ class MemoryService:
             upkeep=self.upkeep.last,
             problems=[
                 *self.problems.values(),
-                *behind(self.settings.language, *views, forgetting=self.forget_me.waiting),
+                *behind(*views, forgetting=self.forget_me.waiting),
             ],
             storage_kind=self.journal.storage.kind,
             bots=self.coordination.others,

@@ -13,6 +13,7 @@ from graph_memory.commands.memory_commands import Commands
 from graph_memory.errors import EmbeddingError, LockedError
 from graph_memory.inference.ports import Embedder
 from graph_memory.inspect.health import describe
+from graph_memory.locales import TEXTS, explain
 from graph_memory.model import Fact, Turn, asker_of
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
@@ -92,7 +93,9 @@ async def test_a_failing_embedder_is_a_problem_and_not_a_failure(memory: MemoryS
     memory.use_embedder(load)
     await memory.learning.hear(Turn(HOME, ZHANG, "张三", "我家的猫叫豆包"))
     assert "豆包" in await recalled(memory, HOME, ZHANG, "猫叫豆包吗")
-    assert (await memory.health()).problems == ["向量模型用不了，只按词语和名字查找；详情见日志"]
+    told = [[explain(words, each) for each in (await memory.health()).problems] for words in TEXTS]
+    assert told[0] == ["向量模型用不了，只按词语和名字查找；详情见日志"]
+    assert told[1][0].startswith("the embedding model cannot be used")
 
 
 async def test_a_model_that_is_loading_is_not_called_missing(memory: MemoryService):

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from astrbot.api.web import json_response, request
 
+from ..locales import explain
+
 if TYPE_CHECKING:
     from .runtime import Runtime
 
@@ -72,8 +74,7 @@ async def _read(sent: Any) -> AsyncIterator[bytes]:
 
 def state(runtime: Runtime) -> dict[str, Any]:
     """Why there is no page: plain data, without the key and without anybody's words."""
-    memory, settings = runtime.memory, runtime.settings
-    return {
-        "off": not settings.webui_port,
-        "problem": memory.problems.get("webui", "") if memory else runtime.problem,
-    }
+    memory, settings, problem = runtime.memory, runtime.settings, runtime.problem
+    if memory and (wrong := memory.problems.get("webui")):
+        problem = explain(settings.language, wrong)
+    return {"off": not settings.webui_port, "problem": problem}

@@ -208,7 +208,7 @@ class Runtime:
         self.host.accounts = memory.identities.accounts
         self.host.ours = memory.instances.accounts
         for problem in self._wrong:
-            memory.problems[problem.name] = self._told(problem)
+            memory.problems[problem.name] = problem
         self._load_embedder()
         self._checking.start()
         memory.companion.proactive.start(
@@ -228,7 +228,7 @@ class Runtime:
         try:
             await self._open()
         except Exception as error:
-            self.problem = self._told(error)
+            self.problem = explain(self.settings.language, error)
             if self.problem != before:
                 key = f"start {type(error).__name__}"
                 self._log.report("the memory did not start", error, key=key)
@@ -246,8 +246,7 @@ class Runtime:
             self.web = await self._serve(memory, access, self.settings, tune, self.reopen)
         except Exception as error:
             where = f"{self.settings.webui_host}:{self.settings.webui_port}"
-            wrong = GraphMemoryError(brief(error)).told("webui", where=where)
-            memory.problems["webui"] = self._told(wrong)
+            memory.problems["webui"] = GraphMemoryError(brief(error)).told("webui", where=where)
             self._log.report("no web UI", error)
             if access and access.new_key:  # which is kept nowhere
                 logger.warning("key of the memory page, shown only now: %s", access.new_key)
@@ -298,7 +297,7 @@ class Runtime:
         for error in wrong_choices(self.host, self.settings):
             logger.error("setting %s; the default is used instead", error)
             if self.memory:
-                self.memory.problems[error.name] = self._told(error)
+                self.memory.problems[error.name] = error
 
     def _load_embedder(self) -> None:
         if self.memory:
@@ -308,9 +307,6 @@ class Runtime:
             )
             if id := self.settings.rerank_provider_id:
                 self.memory.recall.reranker = ProviderReranker(self.host, id)
-
-    def _told(self, error: Exception) -> str:
-        return explain(self.settings.language, error)
 
     # ------------------------------------------------------- hooks and commands
 
@@ -336,8 +332,8 @@ class Runtime:
             return
         self._log.report(where, error, key=f"{where} {type(error).__name__}")
         if self.memory:
-            wrong = GraphMemoryError(f"{where}: {brief(error)}").told("hook")
-            self.memory.problems[where] = self._told(wrong)
+            wrong = GraphMemoryError(f"{where}: {brief(error)}")
+            self.memory.problems[where] = wrong.told("hook")
 
     async def ask(self, event: Any, ask: Ask, text: str | None = None) -> str:
         """What a command says, or why it cannot.

@@ -97,7 +97,8 @@ class Commands(Answers):
         if not turn.is_owner:
             return self._say("page_private")
         if not (self.web and self.access):
-            return f"🧠 {self.memory.problems.get('webui') or self._say('page_off')}"
+            wrong = self.memory.problems.get("webui")
+            return f"🧠 {explain(self._language, wrong) if wrong else self._say('page_off')}"
         link = f"{self.web}/login?{urlencode({'link': self.access.link()})}"
         told = self._say("page_link", url=self.web, link=link, minutes=round(LINK_AGE / 60))
         is_public = bool(self.memory.settings.webui_public_url)

@@ -62,7 +62,7 @@ class Health:
     learning: LearningStatus
     upkeep_at: float | None
     upkeep: Report | None
-    problems: list[str] = field(default_factory=list)
+    problems: list[Exception] = field(default_factory=list)
     storage_kind: str = ""
     bots: Sequence[Bot] = ()
     unsent: int = 0
@@ -110,7 +110,8 @@ def describe(health: Health, language: str, zone: tzinfo, web: str = "") -> str:
     if web:
         lines.append(tell("health_web", url=web))
     lines += _troubles(health, language)
-    return "\n".join([*lines, *(tell("health_problem", problem=each) for each in health.problems)])
+    problems = (explain(language, each) for each in health.problems)
+    return "\n".join([*lines, *(tell("health_problem", problem=each) for each in problems)])
 
 
 def _graph(health: Health, language: str) -> str:
@@ -119,12 +120,12 @@ def _graph(health: Health, language: str) -> str:
     return say(language, key, state=state, applied=health.graph_applied)
 
 
-def behind(language: str, recall: str, graph: str, backup: str, *, forgetting: int) -> list[str]:
-    """Texts on views and copies that are not up to date, and on who waits."""
-    troubles = {"recall": recall, "graph": graph, "backup": backup}
-    errors = [GraphMemoryError(text).told(key) for key, text in troubles.items() if text]
-    waiting = [say(language, "error_forgetting", count=forgetting)] if forgetting else []
-    return [explain(language, error) for error in errors] + waiting
+def behind(recall: str, graph: str, backup: str, *, forgetting: int) -> list[GraphMemoryError]:
+    """What is not up to date, and that somebody waits to be forgotten."""
+    waiting = "somebody waits to be forgotten" if forgetting else ""
+    troubles = {"recall": recall, "graph": graph, "backup": backup, "forgetting": waiting}
+    found = ((key, GraphMemoryError(text)) for key, text in troubles.items() if text)
+    return [error.told(key, count=forgetting) for key, error in found]
 
 
 def learning_failure(learning: LearningStatus, language: str) -> str:

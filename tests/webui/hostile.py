@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from graph_memory.errors import GraphMemoryError
 from graph_memory.library import OWNER
 from graph_memory.model import asker_of
 from graph_memory.service import MemoryService
@@ -44,7 +45,7 @@ async def _live(memory: MemoryService) -> None:
     things = [node.id for node in found if node.id[:2] == "e:"]
     await memory.identity_edits.merge(things[0], things[1], OWNER)
     await memory.identity_edits.link(MALLORY, ZHANG, OWNER)
-    memory.problems["webui"] = XSS[3]
+    memory.problems["webui"] = GraphMemoryError(XSS[3])
     await memory.backups.make()
     written = await memory.transfer.export()
     waiting = memory.directory / "imports"

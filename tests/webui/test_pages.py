@@ -9,6 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
+from graph_memory.errors import GraphMemoryError
 from graph_memory.model import Episode, Message
 from graph_memory.service import MemoryService
 from graph_memory.store import Draft
@@ -49,8 +50,9 @@ async def test_the_overview_begins_with_what_was_learned_and_recalled(owner, ser
     assert places == sorted(places)
     (works,) = page.all("details", id="works")
     assert "open" not in works
-    service.problems["hook"] = "小测试"
+    service.problems["hook"] = GraphMemoryError("x").told("hook")
     page = await see(owner, "/")
+    assert "处理消息时出了错" in page.text
     assert "open" in page.all("details", id="works")[0]
     assert "有地方要看看" in page.text
     del service.problems["hook"]
