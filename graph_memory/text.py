@@ -11,7 +11,7 @@ import re
 import threading
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
 from hashlib import blake2b
 from itertools import pairwise
@@ -45,6 +45,16 @@ def traditional(text: str) -> str:
 def in_either_form(text: str) -> str:
     """A pattern of a Chinese text in traditional or simplified characters."""
     return "".join(f"[{each}{_TRADITIONAL.get(each, '')}]" for each in simplified(text))
+
+
+def patterns(table: Path) -> Iterator[re.Pattern[str]]:
+    """A pattern of each block of a table; the first block has parts of the others."""
+    parts, *blocks = table.read_text("utf-8").split("\n\n")
+    for block in blocks:
+        for part in re.finditer("^([A-Z]+) = (.*)$", parts, re.MULTILINE):
+            block = block.replace(f"<{part[1]}>", part[2])
+        lines = (line for line in block.splitlines() if not line.startswith("#"))
+        yield re.compile("|".join(lines), re.IGNORECASE)
 
 
 @lru_cache(maxsize=4_096)

@@ -2,25 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
-from ..text import simplified
+from ..text import patterns, simplified
 
-
-def _patterns() -> Iterator[re.Pattern[str]]:
-    """A pattern of each block of the table; the first has parts of others."""
-    parts, *blocks = Path(__file__).with_suffix(".txt").read_text("utf-8").split("\n\n")
-    for block in blocks:
-        for part in re.finditer("^([A-Z]+) = (.*)$", parts, re.MULTILINE):
-            block = block.replace(f"<{part[1]}>", part[2])
-        lines = (line for line in block.splitlines() if not line.startswith("#"))
-        yield re.compile("|".join(lines), re.IGNORECASE)
-
-
-_KEEP, _MAYBE, _ASIDE = _patterns()
+_KEEP, _MAYBE, _ASIDE = patterns(Path(__file__).with_suffix(".txt"))
 _MORE = 5
 """Letters besides, from which a request says itself what is to be kept."""
 

@@ -11,10 +11,11 @@ import re
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 from functools import lru_cache
+from pathlib import Path
 from unicodedata import normalize
 
 from ..model import Asker, Data, Message, kind_named
-from ..text import simplified
+from ..text import patterns, simplified
 
 MASK = "••••••"
 _ZH, _EN = "〇零幺一二三四五六七八九", "zero oh one two three four five six seven eight nine"
@@ -23,66 +24,22 @@ _DIGIT = rf"(?:{'|'.join(_NUMERALS)})"
 _BETWEEN = r"[ ,，、.\-]{0,2}"
 _SPELT = re.compile(rf"(?<![a-z]){_DIGIT}(?:{_BETWEEN}{_DIGIT}){{3,}}(?![a-z])", re.IGNORECASE)
 """A number of four digits or more, said digit by digit."""
-_PRINTED = re.compile(rf"[!-~\uff01-\uff5e]{{4}}|[{_ZH}]{_BETWEEN}[{_ZH}]|[密暗][码碼号號]|口令")
+_PRINTED = re.compile(rf"[!-~\uff01-\uff5e]{{3}}|[{_ZH}]{_BETWEEN}[{_ZH}]|[密暗][码碼号號]|口令")
 _RUN = re.compile(r"(?<![A-Za-z0-9_+/=.\-])[A-Za-z0-9_+/=.\-]{16}")
 _NUMBER = re.compile(r"(?<![0-9])[0-9][0-9 ._\-]{11}")
 _WORDS = (
-    "码", "口令", "暗号", "钥", "令牌", "助记词", "passw", "pw", "pin", "code", "otp", "key",
-    "token", "secret", "bearer", "://", "phrase", "mnemonic",
-    "护照", "通行证", "社保", "passport", "ssn", "social security",
+    "码", "口令", "暗号", "钥", "令牌", "助记词", "pass", "pw", "pin", "code", "otp", "key",
+    "token", "secret", "bearer", "://", "phrase", "mnemonic", "cvv", "cvc",
+    "护照", "证", "驾照", "社保", "医保", "ssn", "social security", "insurance", "licen",
+    "ni number",
 )  # fmt: skip
 _KEY = re.compile(
     r"(?<![A-Za-z0-9])(?:sk|pk|rk|ak|key|token|sess|hf|npm|gh[a-z]|github_pat|glpat|xox[a-z])"
-    r"[-_][A-Za-z0-9_\-]{16,}|(?<![A-Za-z0-9])(?-i:AIza|LTAI|AKID)[A-Za-z0-9_\-]{12,}",
+    r"[-_][A-Za-z0-9_\-]{16,}|(?<![A-Za-z0-9])eyJ[A-Za-z0-9_\-]{8,}(?:\.[A-Za-z0-9_\-]+){1,2}|(?<![A-Za-z0-9])(?-i:AIza|LTAI|AKID)[A-Za-z0-9_\-]{12,}",
     re.IGNORECASE,
 )
 _BLOCK = re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*-----|\Z)", re.DOTALL)
-_CODE = r"(?:验证码|校验码|动态码|动态密码)"
-_EDGE = r"(?a:\b)"
-"""Of an English word, also between Chinese ones: 我的password是 …"""
-_KEYS = r"(?:key|token|secret|bearer|[密秘私]钥|令牌)"
-_IS = r"(?:[是为叫:=]|还是|就是|[改换]成了?)"
-_TELLS_NONE = "什么|多少|哪|谁|怎|吗|呢|忘|不知|不对|没|错|请|过期|已|回头|私聊|[我你他她]的"
-"""What is in words after a colon that are no password."""
-_NO_SENTENCE = r"(?![个一两很最太不没要用在给由这那为啥我你他她它咱]|\w{0,17}[的吧啊呢吗](?!\w))"
-"""Words after 是 that are as short as a phrase, and do not describe the password."""
-_SAID = re.compile(
-    # 密码是 …; 密码没变，还是 …; but 密码学, and nothing that is counted: 密码 8-16 位
-    rf"(?:密码(?!学|管理|长度|强度|加密|重置|找回)|口令(?!红包)|暗号|{_CODE}|取款码|授权码|PIN ?码"
-    r"|(?<![A-Za-z])(?:PIN|OTP|pwd?|passw(?:or)?d|passcode)(?= ?[是为]))"
-    rf"(?:[^A-Za-z0-9,、。.;?\n]{{0,8}}|[^A-Za-z0-9。?\n]{{0,6}}{_IS})"
-    r"(?![\s:]{0,3}(?:https?:|[0-9]{1,4}(?:[.-][0-9]{1,3})? ?(?:年(?!年)|位(?![置于])|遍|元|字节)))"
-    r"[\s:\"'“]{0,3}(?P<zh>[0-9]{1,2}(?: [0-9]{1,2}){2,7}(?![0-9])|[!-9;<>-~][!-~]{2,63})"
-    # 密码他老问我我不告诉他是 384756, as who speaks without commas is written down
-    r"|(?:密码|口令|取款码)[^A-Za-z0-9,、。.;?!\n]{6,24}[是为](?P<far>[0-9]{6})(?![0-9年])"
-    # 口令：芝麻开门; 口令是芝麻开门
-    rf"|(?:密码|口令|暗号|passw(?:or)?d|{_EDGE}pwd)(?:[:=]|{_IS}(?:(?=[\"“「])|{_NO_SENTENCE}))"
-    rf"[ \"“「]{{0,2}}(?!\w{{0,17}}(?:{_TELLS_NONE}))(?P<han>[\u4e00-\u9fff]{{2,16}}?)"
-    r"(?=了?(?![\w•]))"
-    # 384756（登录验证码）
-    rf"|(?<![0-9])(?P<before>[0-9]{{4,8}})(?![0-9年])[^0-9,、。\n]{{0,8}}{_CODE}"
-    r"(?![^0-9\n•]{0,8}[0-9•]{4})"
-    rf"|{_EDGE}(?:passw(?:or)?d|passcode|passphrase|pwd?)\b[\"']? {{0,2}}(?:is|was|[:=]) {{0,2}}"
-    r"[\"'“]?(?P<en>[!-9;<>-~][!-~]{2,63})"
-    rf"|{_EDGE}(?:passw(?:or)?d|passcode|pwd?) "
-    r"(?P<bare>(?=[!-~]{0,20}[0-9])[0-9A-Za-z][!-~]{3,63})"
-    rf"|{_EDGE}(?:(?:your|verification|security|login|sign-in|confirmation|sms|2fa) code|pin|otp)"
-    r"(?![A-Za-z])(?: (?:number|is|was))*[ :=是为]{1,3}(?P<code>[0-9]{4,8})(?![0-9])"
-    r"|(?<![0-9])(?P<otp>[0-9]{4,8}) is (?:your|my|the) (?:\w+ ){0,2}(?:code|pin|otp)\b"
-    rf"|{_KEYS}[\"']?(?: {{0,2}}(?:is|was|[:=是为]))? {{0,2}}"
-    r"[\"'“]?(?P<long>[A-Za-z0-9_\-]{20,})"
-    rf"|(?:{_KEYS}[\"']?(?: {{0,2}}[:=是为]| is| was)|(?:[密秘私]钥|令牌)) {{0,2}}[\"'“]?"
-    r"(?P<short>(?=[A-Za-z_\-]*[0-9])(?=[0-9_\-]*[A-Za-z])[A-Za-z0-9_\-]{8,19})"
-    rf"|(?:护照|通行证|社保卡?|{_EDGE}(?:passport|ssn|social security))"
-    r"(?: ?(?:号码?|no\b|number|is|was|[是为:#.]))* ?"
-    r"(?!(?:19|20)[0-9]{2}(?:[0-9]{4}|(?:-[0-9]{1,2}){2})(?![0-9]))"  # until when it is good
-    r"(?P<id>[A-Za-z]{0,2}[0-9](?:-?[0-9]){6,11})(?![0-9])"
-    rf"|(?:助记词|{_EDGE}(?:seed|recovery) phrase|{_EDGE}mnemonic)"
-    r"(?: (?:is|was)|[:是为]){0,2}\s?(?P<seed>(?:[0-9]{1,2}[.、)] ?)?[a-z]{3,8}"
-    r"(?:[ ,、\n]{1,2}(?:[0-9]{1,2}[.、)] ?)?[a-z]{3,8}){11,23})"
-    r"|://[^\s/:@]{1,64}:(?P<url>[^\s/@]{3,64})@",
-    re.IGNORECASE,
-)
+(_SAID,) = patterns(Path(__file__).with_suffix(".txt"))
 _SENTENCE = """
     wrong incorrect right correct not too still the that this gone weak strong expired same secret
     forgotten lost invalid required safe long short here there very what where only saved stored
@@ -181,7 +138,7 @@ def _said(said: re.Match[str]) -> list[str]:
         or (kind in ("zh", "en") and said[kind].endswith((":", "=")))  # what a secret is named
         or (kind in ("zh", "en") and len(secret) < 4 and before[-1:] not in (":", "="))
         or (kind == "zh" and re.search("(?<!现)在$|见$", before))  # where it is
-        or (kind == "zh" and is_word and not re.search(rf"{_IS}$", before))
+        or (kind == "zh" and is_word and not re.search(r"(?:[是为叫:=]|[改换]成了?)$", before))
         or (kind == "en" and before[-1:].isalpha() and secret.lower() in _SENTENCE.split())
     )
     return [] if is_sentence or (kind != "han" and len(secret) < 3) else [secret]

@@ -25,6 +25,8 @@ SECRETS = [
         ("我的 key 是 …，别外传", KEY), ("export DEEPSEEK=…", KEY.replace("proj-", "")),
         ("token: …", "ghp_" + "A1b2C3d4" * 4 + "E5f6"), ("aws …", "AKIA" + "IOSFODNN7EXAMPLE"),
         ("bot …", "1234567890:" + "AAE" + "x9" * 16), ("密码是\n…", "abc12345"),
+        ("AWS_SECRET_ACCESS_KEY=…", "wJalrXUtnFEMI/K7MDENG/" + "bPxRfiCYEXAMPLEKEY"),
+        ("token: …", "eyJhbGciOiJIUzI1NiJ9." + "eyJzdWIiOiIxMjM0In0.abcDEF_-abc"),
         ("…", "github" + "_pat_" + "11ABCDEFG0" * 3), ("…", "hf" + "_" + "AbCdEfGhIj" * 3),
         ("…", "sess" + "-" + "AbCdEfGh12" * 3), ("api_key=…", HEX), ("我的key是 …", HEX),
         ("token是 …", HEX[:22]), ("密钥：…", HEX), ("client secret: …", HEX[:24]),
