@@ -90,7 +90,7 @@ export class Controls {
       if (this.form.elements[name]?.selectedIndex === -1) this.form.elements[name].selectedIndex = 0;
     }
     const at = Date.parse(`${values.day}T00:00`) / 1000;
-    this.slider.value = Number.isNaN(at) ? this.slider.max : String(Math.round((at - this.since) / DAY));
+    this.slider.value = Number.isNaN(at) ? this.slider.max : String(Math.ceil((at - this.since) / DAY));
     this.#say();
   }
 
