@@ -223,7 +223,7 @@ def users(db: sqlite3.Connection) -> set[str]:
     """Ids of all users a journal knows."""
     known = {id for told in _addressees(db, "").values() for id, *_ in told}
     found = db.execute(
-        "SELECT sender FROM message UNION SELECT user FROM presence"
+        "SELECT sender FROM message UNION SELECT user FROM presence UNION SELECT user FROM gap"
         " UNION SELECT json_extract(r.data, n.value) FROM row r JOIN json_each(?) k"
         " ON k.key = r.kind JOIN json_each(k.value) n UNION SELECT actor FROM change"
         " UNION SELECT json_extract(value, '$.user') FROM meta WHERE key LIKE 'going:%'",

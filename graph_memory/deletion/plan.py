@@ -288,12 +288,12 @@ def _standing(db: sqlite3.Connection, sessions: Iterable[str], *kinds: str) -> d
 
 
 def _with_deleted(there: dict[Key, Data], changes: Iterable[tuple[int, str]]) -> dict[Key, Data]:
-    """Rows by key, and those that changes made and nobody finds any more."""
+    """Rows by key, and those that changes made or deleted and nobody finds any more."""
     states = dict(there)
     for _, ops in changes:
-        for kind, id, _, after in json.loads(ops):
-            if after is not None:
-                states.setdefault((kind, id), after)
+        for kind, id, before, after in json.loads(ops):
+            if state := after or before:
+                states.setdefault((kind, id), state)
     return states
 
 

@@ -4,6 +4,7 @@ import asyncio
 import json
 import sqlite3
 import tempfile
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 
 from graph_memory.companion import InnerState, Mood
 from graph_memory.deletion import forget_me
+from graph_memory.deletion.message_retention import LOG_KEPT, trim_log
 from graph_memory.embedding import text_hash
 from graph_memory.model import (
     BOT,
@@ -30,9 +32,23 @@ from graph_memory.model import (
     stable_id,
 )
 from graph_memory.store import Draft, Journal, Rows
+from graph_memory.store.pauses import Pauses
 from graph_memory.text import normalise
 
-from ..makers import T0, broken_off, entity, fact, group, message, name, private, scan, user
+from ..makers import (
+    T0,
+    all_changes,
+    broken_off,
+    entity,
+    fact,
+    group,
+    message,
+    name,
+    private,
+    put,
+    scan,
+    user,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -198,6 +214,28 @@ async def test_nobody_is_said_to_have_been_mentioned(journal: Journal):
     assert left.to == (Addressee(IDS["丙"], "丙"),)
     assert left.text == "@甲 @丙 嗯", "others' own words stay"
     assert gone not in await journal.look(forget_me.users)
+
+
+async def test_a_name_of_which_the_log_says_only_that_it_went_goes_from_there(journal: Journal):
+    club, gone = group("一群"), IDS["甲"]
+    said = await journal.append(message(club, gone, "我喜欢豆豆"), club)
+    called = name(club, entity("豆豆"), "豆豆")
+    await put(journal, club, Entity(entity("豆豆")), called)
+    await trim_log(journal, time.time() + LOG_KEPT + 1)
+    await put(journal, drop=[called])
+    assert said.sender == gone
+    assert "豆豆" in str(await all_changes(journal))
+    await journal.in_slices(lambda db, tell: forget_me.erase(db, gone, T0, tell))
+    assert "豆豆" not in str(await all_changes(journal))
+
+
+async def test_who_is_known_by_a_pause_that_is_over_alone_is_known(journal: Journal):
+    pauses = Pauses(journal, lambda: T0)
+    await pauses.pause("user", IDS["甲"])
+    await pauses.resume("user", IDS["甲"])
+    assert IDS["甲"] in await journal.look(forget_me.users), "to be erased from a backup"
+    await journal.in_slices(lambda db, tell: forget_me.erase(db, IDS["甲"], T0, tell))
+    assert not await journal.look(forget_me.users)
 
 
 async def test_what_they_say_meanwhile_is_said_anew(journal: Journal, monkeypatch: Any) -> None:
