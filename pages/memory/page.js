@@ -5,6 +5,7 @@
 
 import { ask, go, here, pass } from "./static/js/place.js";
 
+const LATE = 500; // milliseconds after which every press is seen to work (app.js)
 const bridge = window.AstrBotPluginView ?? window.AstrBotPluginPage;
 const element = (id) => document.getElementById(id);
 
@@ -82,9 +83,17 @@ addEventListener("submit", async (event) => {
     address.search = fields;
     go(address);
   } else if (!form.dataset.sent) {
-    follow(await ask(address, { form: fields }), address);
+    await ask(address, { form: fields }).then((answer) => follow(answer, address), (error) => refused(form, error));
   }
 });
+
+// What was typed stays, to be sent once the plugin answers again.
+function refused(form, { message }) {
+  form.querySelector(".away-now")?.remove();
+  const textContent = say("away", { problem: message });
+  form.append(Object.assign(document.createElement("p"), { className: "error away-now", role: "alert", textContent }));
+  setTimeout(() => dispatchEvent(new Event("pageshow")), LATE); // nothing is under way any more
+}
 
 // ------------------------------------------------------------------- the start
 

@@ -20,7 +20,7 @@ from graph_memory.service import MemoryService
 from tests.webui.conftest import application
 from webui import DashboardDoor, WebServer
 
-from .conftest import script
+from .conftest import expect, script
 from .test_everywhere import AXE
 
 if TYPE_CHECKING:
@@ -169,6 +169,25 @@ async def test_files_go_in_and_come_out(seen: Any, service: MemoryService, tmp_p
     await frame.locator("main form[method=post][action='/data/import']").wait_for()
     assert [path.name for path in await service.transfer.waiting()] == ["again.jsonl"]
     await service.transfer.discard("again.jsonl")
+
+
+@pytest.mark.parametrize("seen", [("zh-CN", 1280)], indirect=True)
+async def test_a_form_that_the_plugin_does_not_answer_can_be_sent_again(seen: Any) -> None:
+    frame, page, wrong = seen
+    await frame.locator("nav.places a[href='/memories']").click()
+    await frame.locator("table.memories tbody a[href^='/memories/']:visible").first.click()
+    pin = frame.locator("main button[value^='pin ']")
+    await pin.wait_for()
+    await page.route("**/api/plug/web", lambda route: route.fulfill(status=503, json={}))
+    await pin.click()
+    await frame.locator("main form p[role=alert]").wait_for()
+    await page.unroute_all()
+    await expect(frame.locator("main form[data-sent]")).to_have_count(0)
+    assert await pin.get_attribute("aria-busy") is None
+    await pin.click()
+    await frame.locator(".done form button").click()  # undone
+    await frame.locator("main button[value^='pin ']").wait_for()
+    wrong.clear()
 
 
 @pytest.mark.parametrize("seen", [("zh-CN", 1280), ("en-US", 360)], indirect=True)
