@@ -62,7 +62,7 @@ async def node(id: Id, memory: Memory, visit: Visit) -> Response:
     timeline = presentation.Timeline.of(portrait.threads, memory.now(), memory.zone)
     return visit.render(
         "node.html", portrait=portrait, timeline=timeline, now=memory.now(),
-        sketch=presentation.Sketch.of(portrait, timeline),
+        sketch=presentation.Sketch.of(portrait, timeline), settings=memory.settings,
         borne=Counter(name.norm for name, _ in portrait.names),
         is_paused=memory.learning.pauses.holds("user", portrait.node),
     )  # fmt: skip
