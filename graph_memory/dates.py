@@ -11,11 +11,14 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta, tzinfo
+from itertools import chain, islice
+from pathlib import Path
 
-from .text import normalise
+from .text import normalise, simplified
 
 Span = tuple[float, float]
 
+_TABLE = Path(__file__).with_name("feasts.txt").read_text("utf-8")
 YEARS = 5
 """Years back that a date without a year may be."""
 MOST_TIMES = 100
@@ -25,45 +28,64 @@ _DIGITS = {digit: str(value) for value, digit in enumerate("零一二三四五�
 _DIGITS |= {"两": "2", "〇": "0"}
 _ARABIC = {ord(digit): value for digit, value in _DIGITS.items()}
 _TENS = re.compile(r"([一二两三四五六七八九]?)十([一二三四五六七八九]?)")
-_COUNTS = {"a": 1, "an": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "a few": 4,
-           "几": 4, "半": 0.5}  # fmt: skip
+_COUNTS = {"a": 1, "an": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7,
+           "eight": 8, "nine": 9, "ten": 10, "twelve": 12, "a few": 4, "a couple of": 2,
+           "half a": 0.5, "几": 4, "半": 0.5, "俩": 2}  # fmt: skip
 _UNIT = {
     "天": 1, "日": 1, "周": 7, "星期": 7, "礼拜": 7, "月": 30, "年": 365,
-    "day": 1, "week": 7, "month": 30, "year": 365,
+    "day": 1, "week": 7, "fortnight": 14, "month": 30, "year": 365,
 }  # fmt: skip
 _MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 _MONTH = (
     r"(jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"
     r"|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
 )
-_DAYS_AGO = {"今天": 0, "今日": 0, "今早": 0, "今晚": 0, "昨天": 1, "昨日": 1, "昨晚": 1, "前天": 2,
-             "大前天": 3, "明天": -1, "明日": -1, "明早": -1, "明晚": -1, "后天": -2, "大后天": -3,
-             "today": 0, "this morning": 0, "tonight": 0, "yesterday": 1, "last night": 1,
-             "the day before yesterday": 2, "tomorrow": -1,
+_DAYS_AGO = {"今天": 0, "今日": 0, "今早": 0, "今晚": 0, "今儿": 0, "昨天": 1, "昨日": 1, "昨晚": 1,
+             "昨儿": 1, "寻日": 1, "琴日": 1, "前天": 2, "前儿": 2, "大前天": 3, "明天": -1,
+             "明日": -1, "明早": -1, "明晚": -1, "明儿": -1, "听日": -1, "后天": -2, "后儿": -2,
+             "大后天": -3, "today": 0, "this morning": 0, "tonight": 0, "yesterday": 1,
+             "last night": 1, "the day before yesterday": 2, "tomorrow": -1,
              "the day after tomorrow": -2}  # fmt: skip
-_NEAR = re.compile(rf"(?<![大a-z])(?:{'|'.join(_DAYS_AGO)})(?![a-z])", re.IGNORECASE)
+_NEAR = re.compile(
+    rf"(?<![大a-z])(?:{'|'.join(_DAYS_AGO)})(?![a-z]|(?<=儿)[子女媳童孙科])", re.IGNORECASE
+)
 _WEEKDAYS = {"一": 0, "二": 1, "三": 2, "四": 3, "五": 4, "六": 5, "日": 6, "天": 6, "末": 5,
              "mon": 0, "tue": 1, "wed": 2, "thu": 3, "fri": 4, "sat": 5, "sun": 6}  # fmt: skip
 _ON = r"一(?![共起直样些下点个])|[二三四]|五(?!天)|六|日(?![程常])|天(?!气)|末"
 _WEEKDAY = re.compile(
     rf"(?<![每个一两二三四五六七八九十几、和上下\d])(上上|下下|[上这本下]?)个?(?:周|星期|礼拜)({_ON})"
     r"|\b(?<!every )(?:(last|this|next) )?"
-    r"(mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)day\b(?!s)",
+    r"(mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)day\b(?!s)( before last\b)?",
     re.IGNORECASE,
 )
-_BACK = {"上": 1, "上上": 2, "last": 1, "past": 1, "去年": 1, "前年": 2, "大前年": 3,
-         "下": -1, "下下": -2, "next": -1, "明年": -1, "后年": -2}  # fmt: skip
+_BACK = {"上": 1, "上上": 2, "last": 1, "past": 1, "before last": 2, "去年": 1, "前年": 2,
+         "大前年": 3, "下": -1, "下下": -2, "next": -1, "明年": -1, "后年": -2}  # fmt: skip
 """Weeks, months or years back; 0 for others."""
+_ENGLISH_COUNTS = "|".join(word for word in _COUNTS if word.isascii())
 _AGO = re.compile(
-    r"(\d{1,3}|[一二两三四五六七八九]?十[一二三四五六七八九]?|[一二两三四五六七八九几半])\s?个?(天|日|周|星期|礼拜|月|年)(?:之|以)?(?:前|(后))"
-    r"|\b(in )?(\d{1,3}|an?|two|three|four|five|six|a few) (day|week|month|year)s?(?(4)| ago)\b",
+    r"(?P<zh>\d{1,3}|[一二两三四五六七八九]?十[一二三四五六七八九]?|[一二两俩三四五六七八九几半])"
+    r"(?P<odd>[几来多])?"
+    r"\s?个?(?P<and>半)?(?P<unit>天|日|周|星期|礼拜|月|年)(?P<half>半|多)?(?:之|以)?(?:前|(?P<after>后))"
+    rf"|\b(?P<in>in )?(?P<en>\d{{1,3}}|{_ENGLISH_COUNTS}) "
+    r"(?P<of>day|week|fortnight|month|year)s?(?P<more> and a half)?"
+    r"(?(in)|(?: ago| (?P<hence>from now)))\b",
     re.IGNORECASE,
 )
+_OF_MONTH = r"\d{1,2}|[一二三]?十[一二三四五六七八九]?|[一二三四五六七八九]"
 _LAST = re.compile(
-    rf"(上上|下下|[上这本下])个?(周|星期|礼拜|月)(?!(?<!月)(?:{_ON}))"
-    r"|(去年|大?前年|今年|明年|(?<![前今然])后年)"
-    r"|\b(last|this|past|next) (week(?:end)?|month|year)\b",
+    rf"(?P<which>上上|下下|[上这本下])个?(?:周|星期|礼拜|(?P<month>月))(?!(?<!月)(?:{_ON}))"
+    rf"(?:(?<=月)的?(?P<day>{_OF_MONTH})[号日])?"
+    r"|(?P<year>去年|大?前年|今年|明年|(?<![前今然])后年)"
+    r"|(?<![\d一二两三四五六七八九十几半每个上下这本大全多年月(（])(?P<bare>[月年])"
+    r"(?=[初底末])(?!初[一二三四五六七八九十])"
+    r"|\b(?P<en>last|this|past|next) (?P<unit>week(?:end)?|month|year)\b"
+    r"|\b(?P<before>week|month|year) before last\b",
     re.IGNORECASE,
+)
+_PART = re.compile(r"[月年]?(?:(初(?![一二三四五六七八九十])|上旬)|(中旬)|下旬|底|末)")
+"""What says which third of a month or quarter of a year is meant."""
+_BEFORE_MAY = re.compile(
+    r"\b(?:in|last|next|this|since|until|by|early|mid|late)[ -]$", re.IGNORECASE
 )
 _CHINESE = re.compile(
     r"(?:(?<!\d)((?:\d\d){1,2})年)?(?:(\d{1,2})月份?)(?:(\d{1,2})[日号])?|(\d{4})年"
@@ -74,6 +96,12 @@ _ENGLISH = re.compile(
     rf",?(?: (\d{{4}}))?\b|\b(?:in|of|since|during) ((?:19|20)\d\d)\b",
     re.IGNORECASE,
 )
+_DAY = re.compile(rf"\s*({_OF_MONTH})[号日]\s*")
+_FEASTS = [
+    (re.compile(names, re.IGNORECASE), int(month), int(day), int(length))
+    for month, day, length, names in (line.split(" ", 3) for line in _TABLE.splitlines())
+]
+"""Feasts of the Gregorian calendar: month, first day, how many days, what they are called."""
 _NUMERIC = re.compile(
     r"(?<![\d.])(?:(?P<year>\d{4})(?P<mark>[-/.])(?P<month>\d{1,2})(?P=mark)(?P<day>\d{1,2})"
     r"|(?P<first>\d{1,2})(?P<other>[/.])(?P<second>\d{1,2})(?P=other)(?P<last>\d{4}))[日号]?(?![\d.]\d|\d)"
@@ -84,8 +112,9 @@ _RANGE = re.compile(
     rf"\s*+(?P<first>{_DATE})?\s*+(?P<to>\.\.|~|—|–|至|到|\bto\b)?\s*+(?P<last>{_DATE})?\s*+"
 )
 _SEASON = re.compile(
-    r"(?P<zh>[春夏秋冬])(?P<end>[天季])?"
-    r"|(?P<lead>\b(?:last|that|this|in) (?:the )?)?\b(?P<en>spring|summer|autumn|fall|winter)\b",
+    r"(?P<zh>[春夏秋冬])(?:(?P<end>[天季])|(?<=[年的初早盛深晚入].)(?![节晚运联夏秋冬令至奥瓜]))"
+    r"|(?P<lead>\b(?:last|that|this|in) (?:the )?)?\b"
+    r"(?P<en>spring|summer|autumn|(?<=(?:st|at|is|in|he) )fall|winter)\b",
     re.IGNORECASE,
 )
 _FIRST_MONTHS = {
@@ -166,9 +195,14 @@ def end_of(text: str, zone: tzinfo) -> float | None:
 
 def day_over(text: str, now: float, zone: tzinfo) -> float | None:
     """When the next day, week or month that a text names (``2026-05-03``, 周五) is over."""
-    written, today = extent(text, zone), _midnight(now, zone)
-    later = map(_seconds, _dates(text, today + timedelta(366)))  # 5月3日 may be that of next year
-    found = [written] if written else [*spans(text, now, zone), *later]
+    written, today, plain = extent(text, zone), _midnight(now, zone), simplified(text)
+    if day := _DAY.fullmatch(plain):
+        plain = f"这个月{day[1]}号，下个月{day[1]}号"
+    years = (today, today + timedelta(366))  # 5月3日 may be that of next year
+    later = map(
+        _seconds, [*_dates(plain, years[1]), *(d for y in years for d in _feasts(plain, y))]
+    )
+    found = [written] if written else [*spans(plain, now, zone), *later]
     return min((end for _, end in found if end > now), default=None)
 
 
@@ -206,8 +240,9 @@ def timestamp(value: object, zone: tzinfo) -> float | None:
 
 def spans(text: str, now: float, zone: tzinfo) -> list[Span]:
     """The times that a text speaks of, as seconds ``(start, end)``."""
-    today = _midnight(now, zone)
-    return list(map(_seconds, (*_relative(text, today), *_dates(text, today))[:MOST_TIMES]))
+    today, text = _midnight(now, zone), simplified(text)
+    found = chain(_relative(text, today), _dates(text, today))
+    return list(map(_seconds, islice(found, MOST_TIMES)))
 
 
 def _seconds(days: tuple[datetime, datetime]) -> Span:
@@ -220,15 +255,17 @@ def _relative(text: str, today: datetime) -> Iterator[tuple[datetime, datetime]]
         start = today - _DAYS_AGO[match[0].lower()] * day
         yield start, start + day
     for match in _AGO.finditer(text):
-        spelled = (match[1] or match[5]).lower()
+        spelled = (match["zh"] or match["en"]).lower()
         count = _COUNTS[spelled] if spelled in _COUNTS else number(spelled)
-        days = count * _UNIT[(match[2] or match[6]).lower()]
-        middle = today + days * day if match[3] or match[4] else today - days * day
+        is_more = match["and"] or match["half"] or match["more"]
+        count += 4 if match["odd"] else 0.5 if is_more else 0
+        days = count * _UNIT[(match["unit"] or match["of"]).lower()]
+        is_ahead = match["after"] or match["in"] or match["hence"]
+        middle = today + days * day if is_ahead else today - days * day
         around = (days // 4 if days > 3 else 0) * day
         yield middle - around, middle + day + around
     for match in _LAST.finditer(text):
-        which, unit = match[1] or match[3] or match[4], match[2] or match[5] or ""
-        yield _period(_BACK.get(which.lower(), 0), (unit or which).lower(), today)
+        yield _named(match, today)
     for match in _WEEKDAY.finditer(text):
         if match[2] == "末" and not match[1]:
             continue  # any weekend
@@ -241,11 +278,38 @@ def _days_to(match: re.Match[str], weekday: int) -> list[int]:
     """How far the day of the week that is named may be, if today is ``weekday``."""
     named = _WEEKDAYS[(match[2] or match[4][:3]).lower()]
     ahead = (named - weekday) % 7
+    if match[5]:
+        return [ahead - 14]
     if match[1]:
         return [named - weekday - 7 * _BACK.get(match[1], 0)]
     if match[3] and match[3].lower() != "this":
         return [ahead - 7 if match[3].lower() == "last" else ahead or 7]
     return [ahead - 7, ahead] if ahead else [0]
+
+
+def _named(match: re.Match[str], today: datetime) -> tuple[datetime, datetime]:
+    """The week, month or year that :data:`_LAST` found, or the day or part of it."""
+    which = (
+        match["which"] or match["year"] or match["en"] or ("before last" if match["before"] else "")
+    )
+    unit = (
+        match["month"]
+        or match["bare"]
+        or match["unit"]
+        or match["before"]
+        or match["year"]
+        or "week"
+    )
+    start, end = _period(_BACK.get(which.lower(), 0), unit.lower(), today)
+    if match["day"] and (day := start + timedelta(number(match["day"]) - 1)) < end:
+        return day, day + timedelta(1)
+    part = _PART.match(match.string, match.end()) if unit[-1] in "月年" else None
+    if part:
+        days, parts = (end - start).days, 3 if unit == "月" else 4
+        place = 0 if part[1] else 1 if part[2] else parts - 1
+        end = start + timedelta(days * (place + 1) // parts)
+        start += timedelta(days * place // parts)
+    return start, end
 
 
 def _period(back: int, unit: str, today: datetime) -> tuple[datetime, datetime]:
@@ -264,12 +328,20 @@ def _dates(text: str, today: datetime) -> Iterator[tuple[datetime, datetime]]:
         yield from _days(match[1] or match[4], match[2], match[3], today)
     for match in _ENGLISH.finditer(text):
         name = match[2] or match[3]
-        if name and name.lower() == "may" and not (match[1] or match[4] or match[5]):
+        is_may = name and name.lower() == "may" and not (match[1] or match[4] or match[5])
+        if is_may and not _BEFORE_MAY.search(text, max(0, match.start() - 8), match.start()):
             continue  # the verb
         month = str(_MONTHS.index(name[:3].lower()) + 1) if name else None
         yield from _days(match[5] or match[6], month, match[1] or match[4], today)
     for match in _NUMERIC.finditer(text):
         yield from _days(*_numeric(match), today)
+
+
+def _feasts(text: str, today: datetime) -> Iterator[tuple[datetime, datetime]]:
+    """The feasts that a text names, of any year as far back as days without one."""
+    for names, month, day, length in _FEASTS:
+        for start, end in _days(None, str(month), str(day), today) if names.search(text) else ():
+            yield start, end + timedelta(length - 1)
 
 
 def _numeric(date: re.Match[str]) -> tuple[str, str, str]:
@@ -322,7 +394,9 @@ def periods(text: str, now: float, zone: tzinfo) -> list[Span]:
         if (dated["first"] and not first) or (dated["last"] and not last) or end <= start:
             return []
         return [(start, end)]
-    return _seasons(text, spans(text, now, zone), zone)
+    plain = simplified(text)
+    feasts = map(_seconds, _feasts(plain, _midnight(now, zone)))
+    return _seasons(plain, [*spans(plain, now, zone), *feasts], zone)
 
 
 def past_periods(text: str, now: float, zone: tzinfo) -> list[Span]:
