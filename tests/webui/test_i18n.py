@@ -94,4 +94,6 @@ def test_one_is_not_many() -> None:
     said = [english("node.spoke", count=english.number(n)) for n in (1, 2, 1_000)]
     assert said == ["1 message", "2 messages", "1,000 messages"]
     assert english("preview.forget", count=1) == "Forget 1 memory?"
+    assert english("graph.shown", shown=1, total=1) == "Showing 1 of 1 neighbour"
+    assert english("changes.more", count=1) == "1 more is not shown."
     assert Translator("zh")("preview.forget", count=1) == "忘记 1 条记忆？"
