@@ -10,6 +10,7 @@ import pytest
 
 from graph_memory.access import Access
 from graph_memory.commands.memory_commands import Commands
+from graph_memory.errors import GraphMemoryError
 from graph_memory.model import Entity, Episode, Fact, Turn, User
 from graph_memory.retention import DAY
 from graph_memory.service import MemoryService
@@ -77,7 +78,8 @@ async def test_search_has_pages(commands: Commands, memory: MemoryService) -> No
 
 async def test_status(commands: Commands) -> None:
     commands.web = "http://127.0.0.1:6190"
-    commands.memory.problems["webui"] = "webui_port: port 6199 is used"
+    wrong = GraphMemoryError("it is used").told("webui", where="port 6199")
+    commands.memory.problems["webui"] = wrong
     assert "2 条" in await commands.status(zhang)
     assert "port 6199" not in await commands.status(zhang)
     assert "1 条" in await commands.status(zhang_in_club)
@@ -92,7 +94,7 @@ async def test_status(commands: Commands) -> None:
 
 async def test_the_owner_gets_a_login_link_in_private(commands: Commands, tmp_path: Path) -> None:
     assert "webui_port" in await commands.page(admin)
-    commands.memory.problems["webui"] = "记忆网页打不开"
+    commands.memory.problems["webui"] = GraphMemoryError("").told("webui", where="6199")
     assert "打不开" in await commands.page(admin)
     commands.web, commands.access = "http://127.0.0.1:6190", Access.open(tmp_path, "12345678")
     for who in (zhang, zhang_in_club, admin_in_club):
