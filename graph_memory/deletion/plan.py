@@ -32,7 +32,7 @@ from ..model import (
     kind_named,
 )
 from ..store.messages import answers
-from ..store.rows import PAGE, Rows, note, noted, notes, paged, retold, unnote
+from ..store.rows import ASKED, PAGE, Rows, note, noted, notes, paged, retold, unnote
 from ..text import CJK, normalise, significance, terms
 from .message_retention import THINNED
 
@@ -94,8 +94,7 @@ class DeletionPlan:
 
         data = {each.name: getattr(self, each.name) for each in fields(self)}
         # Bit by bit: in one go no other thread would run meanwhile.
-        body = "".join(json.JSONEncoder(default=plain).iterencode(data))
-        note(db, f"{_NOTE}{key}", body)
+        note(db, f"{_NOTE}{key}", "".join(json.JSONEncoder(default=plain).iterencode(data)))
 
     @classmethod
     def noted(cls, db: sqlite3.Connection, key: str) -> DeletionPlan | None:
@@ -242,7 +241,9 @@ def plan_for_messages(db: sqlite3.Connection, messages: Sequence[Message]) -> De
     there = _standing(db, [session], "name", "mention")
     there |= {(Fact.kind, id): data for id, data in facts.items()}
     query = "SELECT 0, ops FROM change WHERE batch IN (SELECT value FROM json_each(?))"
-    states = _with_deleted(there, db.execute(query, (json.dumps(batches),)))
+    query += " OR (reason = ? AND instr(ops, ?))"
+    given = json.dumps(batches), ASKED, json.dumps(session, ensure_ascii=False)
+    states = _with_deleted(there, db.execute(query, given))
     lost = {id: data["statement"] for id, data in facts.items() if not found.left("fact", id, data)}
     found.rows = {
         (Fact.kind, id)

@@ -303,8 +303,7 @@ def unfinished(db: sqlite3.Connection) -> list[str]:
 def finish(db: sqlite3.Connection) -> None:
     """Do what a kill left undone, inside the open transaction."""
     for key in unfinished(db):
-        gone = DeletionPlan.noted(db, key)
-        if gone:
+        if gone := DeletionPlan.noted(db, key):
             found = Retraction(gone, (), (), *_learned(db, gone.origin))
             finished(found.blank(db, read_change(db, gone.newest)))
         DeletionPlan.done(db, key)

@@ -105,6 +105,14 @@ async def test_no_vector_is_left_of_it(memory: MemoryService, chat: Chat):
     assert [*await memory.journal.vectors("模型", hashes)] == hashes[3:]
 
 
+async def test_no_name_is_left_of_what_was_to_be_remembered_and_was_forgotten(memory):
+    asked = Turn(CLUB, user("zhang"), "张三", PLANTED, ref="1@5")
+    (kept,) = await memory.learning.remember(asked)
+    await memory.library.forget(kept.id, None, "owner")
+    assert await memory.library.retract(CLUB.circle, "1")
+    assert left(memory) == []
+
+
 async def test_what_is_taken_back_before_it_is_stored_goes_too(memory, chat):
     """While the disk takes its time, or long work is done."""
     moves = threading.Event()
