@@ -578,7 +578,8 @@ def _named(rows: Rows, session: str, meant: Meant, at: float) -> tuple[str, list
         return node, [Entity(node), *_introduced(rows, session, node, name, at)]
     node = one.canonical(meant.node)
     names = [row for each in one.nodes(node) for row in rows.find(Name, a=each)]
-    if not any(norm in row.norm for row in names):
+    is_number = not is_entity(node) and meant.name.strip() in node
+    if not (is_number or any(norm in row.norm for row in names)):
         raise UnclearError("a name may mean several")
     is_known = any(row.session == session for row in names)
     own = name if _is_called(names, name) else rows.called(*one.nodes(node))

@@ -418,16 +418,17 @@ def most_known(db: sqlite3.Connection, limit: int) -> tuple[list[Counted], list[
 def search_names(db: sqlite3.Connection, text: str, limit: int, session: str = "") -> list[Counted]:
     """Nodes with a text or its pinyin in a name, those first that a Session knows.
 
-    Merged ones that are called so are one.
+    So are accounts with it in their number; merged things that are called so are one.
     """
     db.create_function("is_found", 1, finder(text), deterministic=True)
     found = db.execute(
         "SELECT node, (SELECT count(*) FROM fact WHERE subject = node)"
         " + (SELECT count(*) FROM fact WHERE object = node AND subject != node) AS facts,"
-        " EXISTS (SELECT 1 FROM name n WHERE n.node = found.node AND session = ?) AS here"
-        " FROM (SELECT DISTINCT +node AS node FROM name WHERE is_found(norm)) found"
-        " ORDER BY here DESC, facts DESC, node LIMIT ?",
-        (session, limit),
+        " EXISTS (SELECT 1 FROM name n WHERE n.node = found.node AND session = :session) AS here"
+        " FROM (SELECT +node AS node FROM name WHERE is_found(norm) UNION SELECT id FROM user"
+        " WHERE id = :text OR length(:text) > 3 AND instr(substr(id, instr(id, ':') + 1), :text))"
+        " found ORDER BY here DESC, facts DESC, node LIMIT :limit",
+        {"text": text, "session": session, "limit": limit},
     )
     one, known = Rows(db).identities(), dict[str, Counted]()
     for each, facts, here in found:

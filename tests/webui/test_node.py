@@ -9,6 +9,7 @@ import pytest
 
 from graph_memory.model import Participation, User
 from graph_memory.retention import DAY
+from graph_memory.store.queries import FactFilter
 from webui.rendering import node_url
 
 from ..makers import T0, fact, group, name, private, put, user
@@ -146,3 +147,18 @@ async def test_whom_the_settings_leave_out_is_not_said_to_be_remembered(mine, ow
     assert "也会从中学习" in (await see(mine, "/node", id=ZHANG)).text
     own.context.settings = replace(own.settings, never_remember=(ZHANG,))
     assert "按插件的设置不记" in (await see(mine, "/node", id=ZHANG)).text
+
+
+async def test_who_has_no_name_is_found_by_the_account_and_told_about(mine, own):
+    home = private("77777")
+    await put(
+        own.journal, home, User(home.owner), Participation("p:7", home.id, home.owner, T0, T0, 3)
+    )
+    assert node_url(home.owner) in str((await see(mine, "/people", q="7777")).tags)
+    page = await see(mine, "/node", id=home.owner)
+    (write,) = [tag["href"] for tag in page.all("a") if tag["href"].startswith("/memories/new?")]
+    (chosen,) = (await see(mine, write)).all("input", type="radio", checked="")
+    told = {"session": home.id, "about": home.owner, "about_node": chosen["value"]}
+    await press(mine, "/memories/new", **told, statement="喜欢打乒乓球", predicate="likes")
+    (line,) = (await own.library.browse(FactFilter(node=home.owner))).items
+    assert line.fact.statement == "喜欢打乒乓球"
