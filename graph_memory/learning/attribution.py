@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
+from pathlib import Path
 
 from ..model import GAP, Message
 from ..privacy.confidence import asks_to_keep
-from ..text import content, simplified
+from ..text import content, patterns, simplified
 
 MOST = 2 / 3
 """Share of a statement that somebody has to say again to vouch for it."""
@@ -25,17 +26,10 @@ _OVER = re.compile(
     r"[不没].*了|早就|换|\b(?:not?|never|quit|stopp?ed|sold|left|used to|any ?more)\b|n't",
     re.IGNORECASE,
 )
+(_DENIAL,) = patterns(Path(__file__).with_name("denials.txt"))
 DENIES = re.compile(
-    r"\W*(?:(?:[呃额啊哎诶欸嗯喂唉呀哈这那]|等等|等一下|oh|um+|uh|er|hey|wait|hm+|actually)\W*)*+(?:"
-    r"不对(?![劲付称着头等口])|(?:才|并|可)?不是(?![吧很太特说不没我你滋一])"
-    r"|[您你这那又都全还好像应该是给完]*[记说搞弄想认写]?错[了啦咯]|[您你又都全]*[记说搞弄想认][错混反岔]"
-    r"|(?:没有啊|哪有)[，,]?(?=我(?:没|不|从))|我(?:从来|可)?没说过|我什么时候说过|i never said\b"
-    r"|(?:no|nope|nah)\b(?!,? (?:way|prob|wo|idea|doubt|need|thank|one|kidding|matter|rush|big"
-    r"|more|clue|luck|joke|offen|hard))"
-    r"|(?:you(?:'re| are)|(?:that|it)(?:'s| is|s))? ?(?:(?:all|just|completely|totally) )?"
-    r"(?:(?:wrong|incorrect|mistaken)\b(?! (?:number|turn|way))"
-    r"|not (?:right|true|correct|it)\b)|it(?:'s| is) not \w+, it(?:'s| is)|you misremember"
-    r"|you(?:'ve| have)? (?:got|had|have|mixed|remember)\w* (?:\w+ )?(?:wrong|up)\b)",
+    r"\W*(?:(?:[呃额啊哎诶欸嗯喂唉呀哈这那]|等等|等一下|oh|um+|uh|er|hey|wait|hm+|actually)\W*)*+"
+    f"(?:{_DENIAL.pattern})",
     re.IGNORECASE,
 )
 """How a message begins, in simplified characters, that says that what was just said is wrong."""
