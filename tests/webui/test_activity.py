@@ -10,6 +10,7 @@ from graph_memory.model import Episode, Message
 from graph_memory.service import MemoryService
 from graph_memory.store import Draft
 from graph_memory.store.queries import FactFilter
+from webui.i18n import Translator
 from webui.rendering import memory_url
 
 from .browsing import PRIVATE, see
@@ -90,5 +91,6 @@ async def test_a_change_is_told_in_words(mine, own):
     assert "状态 有效 已归档 归档时间 — 2025年10月9日 16:53" in told
     forgotten = await own.library.act("forget", [line.fact.id], "owner")
     page = await see(mine, f"/changes/{forgotten.id}")
-    assert f"事实 删除 {line.fact.statement}" in page.text
+    relation = Translator("zh").name("predicate", line.fact.predicate)
+    assert f"事实 删除 {line.fact.statement} {relation}" in page.text
     assert not page.all("a", href=memory_url(line.fact))  # which is no more
