@@ -16,18 +16,16 @@ _GROUPS = [
     + [word.replace("-", " ") for word in group.split("=") if "-" in word]
     for group in _TABLE.replace(",", "=").split()
 ]
-_FIRST = {word.strip("!我"): words[0].strip("!") for words in _GROUPS for word in words}
+_FIRST = {w.strip("!"): words[0].strip("!") for words in _GROUPS for w in words if "我" not in w}
+_OWN = {w.strip("我"): words[0].strip("!") for words in _GROUPS for w in words if "我" in w}
 KIN = frozenset(_FIRST)
 """Somebody only together with whose they are."""
-ONLY = frozenset(w.strip("!我") for words in _GROUPS if words[0][0] == "!" for w in words)
+ONLY = KIN.intersection(w.strip("!") for words in _GROUPS if words[0][0] == "!" for w in words)
 """Those of :data:`KIN` of whom one has one: under two names they are the same person."""
 _MINE = re.compile(
     r"(?:[我俺咱]们?家?的?|m[ye] )"
     r"(?:亲(?!家)|双胞胎|(?:kid|little|big|baby|younger|older|elder|twin) )?"
 )
-_AFTER_ME = {
-    w.strip("我") for words in _GROUPS for w in words if "我" in w or len(w.strip("!")) == 1
-}
 
 
 def first_word(word: str) -> str:
@@ -42,15 +40,17 @@ def same_kin(word: str) -> set[str]:
 
 
 def kin_in(text: str) -> list[str]:
-    """The words of :data:`KIN` in a normalised text; some of them only after 我."""
-    return sorted(word for word in KIN if word in text and _is_whole(word, text))
+    """The words of :data:`KIN` in a normalised text; some words only after 我."""
+    own = {usual for word, usual in _OWN.items() if word in text and _is_whole(word, text)}
+    return sorted(own.union(word for word in KIN if word in text and _is_whole(word, text)))
 
 
 def _is_whole(word: str, text: str) -> bool:
     if word.isascii():
-        pattern = rf"(?<![\w-])(?<!(?:step|half) )(?<!ex ){word}(?![\w-]| in law)"
+        start = r"\bm[ye] " if word in _OWN else r"(?<![\w-])(?<!(?:step|half) )(?<!ex )"
+        pattern = rf"{start}{word}(?![\w-]| in law)"
     else:
-        pattern = rf"[我俺咱]家?{word}" if word in _AFTER_ME else word
+        pattern = rf"[我俺咱]家?{word}" if word in _OWN or len(word) == 1 else word
     return re.search(pattern, text) is not None
 
 
@@ -63,6 +63,8 @@ def kin_words(names: Iterable[str]) -> set[str]:
 def without_mine(norm: str) -> str:
     """A normalised reference without 我的 or "my kid" before a word of :data:`KIN`."""
     rest = _MINE.sub("", norm, count=1) if _MINE.match(norm) else norm
+    if rest != norm and rest in _OWN:
+        return _OWN[rest]
     return rest if rest in KIN else norm
 
 
