@@ -6,6 +6,7 @@ import json
 import sqlite3
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import astuple, dataclass, replace
+from itertools import batched
 
 from ..errors import NotFoundError
 from ..model import (
@@ -79,8 +80,7 @@ def by_ids(db: sqlite3.Connection, ids: Iterable[int]) -> list[Message]:
     """Messages by id, in order of id; missing ones are left out."""
     wanted = sorted(set(ids))
     found: list[Message] = []
-    for start in range(0, len(wanted), PAGE):
-        part = wanted[start : start + PAGE]
+    for part in batched(wanted, PAGE):
         found += select_messages(db, f"WHERE id IN ({','.join('?' * len(part))}) ORDER BY id", part)
     return found
 
@@ -88,8 +88,7 @@ def by_ids(db: sqlite3.Connection, ids: Iterable[int]) -> list[Message]:
 def stored(db: sqlite3.Connection, message: Message) -> Message | None:
     """A message as it was stored before; ``None`` if it is gone."""
     query = "WHERE sender = ? AND at = ? AND ref = ? ORDER BY id DESC LIMIT 1"
-    found = select_messages(db, query, (message.sender, message.at, message.ref))
-    return found[0] if found else None
+    return next(iter(select_messages(db, query, (message.sender, message.at, message.ref))), None)
 
 
 def pending(db: sqlite3.Connection, session: str = "") -> list[Message]:

@@ -535,6 +535,9 @@ def inverse(db: sqlite3.Connection, number: int, actor: str) -> Draft:
             draft.drop.append((op.kind, op.id))
         elif op.before is not None:
             row = decode(op.kind, op.before)
+            # What it was said in was taken back meanwhile.
+            if row.words and (row.cited or op.kind == Name.kind) and not getattr(row, row.words[0]):
+                continue
             if change.reason == EXPIRED and isinstance(row, Fact):
                 row = replace(row, expires=None)  # it is to stay
             draft.put.append(row)

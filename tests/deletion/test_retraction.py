@@ -19,7 +19,7 @@ from graph_memory.embedding import text_hash
 from graph_memory.errors import ConflictError, NotFoundError
 from graph_memory.maintenance import stage
 from graph_memory.maintenance.backup import saved
-from graph_memory.model import Change, Episode, Fact, Mention, Message, Name, Turn
+from graph_memory.model import Change, Episode, Fact, Mention, Message, Name, Turn, User
 from graph_memory.references import Reference
 from graph_memory.retention import DAY
 from graph_memory.service import MemoryService
@@ -32,7 +32,19 @@ from tests.views import assert_views_follow
 from ..cases import cases
 from ..learning.chat import Chat
 from ..learning.story import Story
-from ..makers import CLUB, T0, Clock, all_changes, broken_off, holding, last_change, user
+from ..makers import (
+    CLUB,
+    T0,
+    Clock,
+    all_changes,
+    broken_off,
+    fact,
+    holding,
+    last_change,
+    put,
+    user,
+    zhang_in_club,
+)
 from ..scripted import answer, said, thing
 
 T = TypeVar("T")
@@ -229,6 +241,19 @@ async def test_what_it_undid_cannot_be_brought_back(memory: MemoryService, chat:
         await memory.library.undo(batch, "owner")
     assert refused.value.later == last
     assert left(memory) == []
+
+
+async def test_forgetting_brings_back_nothing_that_was_taken_back_since(memory, chat):
+    told = await chat.say("li", "张三欠我三千", "李四", ref="1@5")
+    await chat.say("zhang", "哦", "张三")
+    about = {"speaker": user("li"), "evidence": (told.id,)}
+    owes = fact(CLUB, user("zhang"), user("li"), "张三欠李四三千", **about)
+    await put(memory.journal, User(user("zhang")), owes)
+    change = await memory.library.forget(owes.id, zhang_in_club.asker, user("zhang"))
+    assert await memory.library.retract(CLUB.circle, "1")
+    with pytest.raises(ConflictError):
+        await memory.library.undo(change.id, user("zhang"))
+    assert await chat.rows(Fact) == []
 
 
 async def test_the_views_follow(memory: MemoryService, chat: Chat):
