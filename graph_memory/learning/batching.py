@@ -44,11 +44,14 @@ _WORTH_A_CALL = (FEW, FEW_IN_GROUP)
 _TABLE = Path(__file__).with_name("requests.txt").read_text("utf-8")
 _BEFORE, _AFTER, _ASKS = ("|".join(block.splitlines()[1:]) for block in _TABLE.split("\n\n"))
 _BEGINS = re.compile(
-    r"\s*(?:@\S+\s+)?(?:[^\s，,。.！!？?：:]{1,6}[，,]\s*|hey \w+,?\s+)?"
+    r"\s*+(?:@\S+\s+)?(?P<lead>[^\s，,。.！!？?：:]{1,6}[，,]\s*|hey \w+,?\s+"
+    r"|[^\s\W他她它我让叫给说]{1,6}?(?=帮我|请你|你(?:要|得|给我|帮我|一定)))?"
     rf"(?:{_BEFORE})[\s:：,，。.!！]*",
     re.IGNORECASE,
 )
 _ENDS = re.compile(_AFTER, re.IGNORECASE)
+_TELLS = re.compile(r"[我他她天晚早午周月年号点0-9]")
+"""What no name has that stands before a request."""
 _ANNOUNCES = re.compile(r"记(?:一下|下来?)\s*$")
 """What makes a single word after it a heading: 帮我记一下客户."""
 _ASKS_BACK = re.compile(_ASKS)
@@ -80,6 +83,8 @@ def request(text: str) -> tuple[str, str] | None:
     plain = simplified(text)
     begins, ends = _BEGINS.match(plain), _ENDS.search(plain)
     what = text[begins.end() :].strip() if begins else ""
+    if what and begins and _TELLS.search(begins["lead"] or ""):
+        what = text[begins.start("lead") : begins.end("lead")] + what  # 明天，记住带伞
     if ends and not what and (before := text[: ends.start()].strip()):
         return ends[0], before
     return (begins[0], what) if begins and not _ASKS_BACK.search(what) else None
