@@ -39,7 +39,7 @@ _KEY = re.compile(
     re.IGNORECASE,
 )
 _BLOCK = re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*-----|\Z)", re.DOTALL)
-(_SAID,) = patterns(Path(__file__).with_suffix(".txt"))
+_SAID, _THEN = patterns(Path(__file__).with_suffix(".txt"))
 _SENTENCE = """
     wrong incorrect right correct not too still the that this gone weak strong expired same secret
     forgotten lost invalid required safe long short here there very what where only saved stored
@@ -112,6 +112,9 @@ def _secrets(text: str) -> Iterator[str]:
         yield from secret
         # What is none may begin to tell one: 密码忘了 password: …
         place = said.end() if secret else max(said.start(said.lastgroup or 0), place + 1)
+        if secret and (then := _THEN.match(text, place)):
+            yield from _said(then)
+            place = then.end()
     for found in _DIGITS.findall(text):
         for number in (found, re.sub(rf"{_GAP}[0-9]+$", "", found)):
             plain = re.sub(r"[ ._\-]", "", number).upper()
@@ -132,13 +135,14 @@ def _said(said: re.Match[str]) -> list[str]:
     kind = said.lastgroup or ""
     secret = said[kind].rstrip(",.;:!?)]}\"'")
     before = said.string[said.start() : said.start(kind)].rstrip(" \"'“\n")
-    is_word = secret.isalpha()
+    is_word = secret.replace("'", "").isalpha()
     is_sentence = (
         (kind == "long" and (is_word or secret.isdigit()))
         or (kind in ("zh", "en") and said[kind].endswith((":", "=")))  # what a secret is named
         or (kind in ("zh", "en") and len(secret) < 4 and before[-1:] not in (":", "="))
         or (kind == "zh" and re.search("(?<!现)在$|见$", before))  # where it is
         or (kind == "zh" and is_word and not re.search(r"(?:[是为叫:=]|[改换]成了?)$", before))
+        or (kind == "zh" and "\n" in said[0] and not re.search("[是为叫:=成了码令号]$", before))
         or (kind == "en" and before[-1:].isalpha() and secret.lower() in _SENTENCE.split())
     )
     return [] if is_sentence or (kind != "han" and len(secret) < 3) else [secret]

@@ -47,6 +47,17 @@ def test_what_is_no_secret_stays(text: str):
     assert redacted(text) == text
 
 
+def test_the_new_one_is_masked_beside_the_old():
+    assert redacted("密码从123456改成了654321") == f"密码从{MASK}改成了{MASK}"
+    told = "the old password was hunter1 and the new one is hunter2"
+    assert redacted(told) == f"the old password was {MASK} and the new one is {MASK}"
+
+
+def test_the_next_line_tells_a_password_only_where_this_one_ends_with_it():
+    assert redacted("密码呢\nwi-fi 坏了") == "密码呢\nwi-fi 坏了"
+    assert redacted("密码\nabc12345") == f"密码\n{MASK}"
+
+
 def test_a_private_key_goes_as_a_whole():
     begin, end = ("-----" + word + " RSA PRIVATE " + "KEY-----" for word in ("BEGIN", "END"))
     assert redacted(f"看：\n{begin}\nMIIE\nabc\n{end}\n好了") == f"看：\n{MASK}\n好了"
