@@ -226,6 +226,7 @@ def users(db: sqlite3.Connection) -> set[str]:
         "SELECT sender FROM message UNION SELECT user FROM presence UNION SELECT user FROM gap"
         " UNION SELECT json_extract(r.data, n.value) FROM row r JOIN json_each(?) k"
         " ON k.key = r.kind JOIN json_each(k.value) n UNION SELECT actor FROM change"
+        " UNION SELECT p.value FROM row, json_each(data, '$.participants') p WHERE kind = 'episode'"
         " UNION SELECT json_extract(value, '$.user') FROM meta WHERE key LIKE 'going:%'",
         (json.dumps({cls.kind: [f"$.{field}" for field in cls.nodes] for cls in registered()}),),
     )

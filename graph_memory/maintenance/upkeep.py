@@ -238,8 +238,7 @@ class Upkeep(Part):
         if accounts & {fact.subject, fact.speaker}:
             there = rows.require(Session, fact.session)
             asker = self._context.visible(rows, asker_of(there, person, accounts))
-        person = person or fact.speaker
-        draft = Draft(ACTOR if person in ("", BOT) else person, EXPIRED)
+        draft = Draft(person or (ACTOR if fact.speaker in ("", BOT) else fact.speaker), EXPIRED)
         # What is over gives way to what was so before.
         gone = [fact] if fact.valid_to == fact.expires else with_earlier(rows, [fact], asker)
         return forgetting(rows, gone, draft, asker)

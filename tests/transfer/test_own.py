@@ -303,6 +303,18 @@ async def test_who_was_forgotten_does_not_come_back(one, two, tmp_path):
     assert "那我们不吃花生" in left
 
 
+async def test_who_was_forgotten_comes_back_as_no_participant(one, two, tmp_path):
+    """In what is known of another person a third is nothing else."""
+    lines = (message(GROUP, user(who), "你好", T0 + int(who)) for who in "12")
+    first, last = await hear(one, GROUP, *lines)
+    here = episode_id(GROUP.id, first.id), GROUP.id, T0, T0 + 2, first.id, last.id
+    await write(one, Episode(*here, 2, "问好", (user("1"), user("2"))))
+    path = put(tmp_path / "x.jsonl", await exported(one, user("2")))
+    Tombstones.read(two.path.parent).add(user("1"), T0)
+    await brought(two, path)
+    assert [each.participants for each in await scan(two, Episode)] == [(user("2"),)]
+
+
 async def test_what_was_retracted_does_not_come_back(journal: Journal, tmp_path: Path) -> None:
     lines = [message(GROUP, user("1"), text, T0, ref=f"{text}@0") for text in ("说错了", "好")]
     (wrong, _) = await hear(journal, GROUP, *lines)
