@@ -6,20 +6,19 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from .text import traditional
+from .text import simplified
 
 _TABLE = Path(__file__).with_suffix(".txt").read_text("utf-8")
 """Groups of words for the same relative, the usual one first; with ``!`` of whom one has one,
 with 我 what is somebody's only right after that; with ``-`` what may be written apart."""
 _GROUPS = [
-    [form for word in group.split("=") for form in (word, traditional(word))]
-    + [word.replace("-", " ") for word in group.split("=") if "-" in word]
+    group.split("=") + [word.replace("-", " ") for word in group.split("=") if "-" in word]
     for group in _TABLE.replace(",", "=").split()
 ]
 _FIRST = {w.strip("!"): words[0].strip("!") for words in _GROUPS for w in words if "我" not in w}
 _OWN = {w.strip("我"): words[0].strip("!") for words in _GROUPS for w in words if "我" in w}
 KIN = frozenset(_FIRST)
-"""Somebody only together with whose they are."""
+"""Somebody only together with whose they are; in simplified characters."""
 ONLY = KIN.intersection(w.strip("!") for words in _GROUPS if words[0][0] == "!" for w in words)
 """Those of :data:`KIN` of whom one has one: under two names they are the same person."""
 _MINE = re.compile(
@@ -41,6 +40,7 @@ def same_kin(word: str) -> set[str]:
 
 def kin_in(text: str) -> list[str]:
     """The words of :data:`KIN` in a normalised text; some words only after 我."""
+    text = simplified(text)
     own = {usual for word, usual in _OWN.items() if word in text and _is_whole(word, text)}
     return sorted(own.union(word for word in KIN if word in text and _is_whole(word, text)))
 
@@ -56,14 +56,15 @@ def _is_whole(word: str, text: str) -> bool:
 
 def kin_words(names: Iterable[str]) -> set[str]:
     """What somebody who is called 张三的妈妈 is called where that is clear: 妈妈, 母亲."""
-    ends = {re.split(r"的|['’]s ", name)[-1] for name in names}
+    ends = {re.split(r"的|['’]s ", simplified(name))[-1] for name in names}
     return {word for end in ends & KIN for word in same_kin(end)}
 
 
 def without_mine(norm: str) -> str:
     """A normalised reference without 我的 or "my kid" before a word of :data:`KIN`."""
-    rest = _MINE.sub("", norm, count=1) if _MINE.match(norm) else norm
-    if rest != norm and rest in _OWN:
+    plain = simplified(norm)
+    rest = _MINE.sub("", plain, count=1) if _MINE.match(plain) else plain
+    if rest != plain and rest in _OWN:
         return _OWN[rest]
     return rest if rest in KIN else norm
 
@@ -76,6 +77,6 @@ def of(name: str, word: str) -> str:
 
 def is_said(statement: str, names: Iterable[str], words: Iterable[str]) -> bool:
     """Whether a statement tells of a mother, sister … of somebody of some names."""
-    whose, what = "|".join(map(re.escape, names)), "|".join(words)
+    whose, what = "|".join(re.escape(simplified(name)) for name in names), "|".join(words)
     said = rf"(?i)(?:{whose})(?:的.?|['’]s (?:\w+ )?)(?:{what})(?![\w-]*[a-z])"
-    return re.search(said, statement) is not None
+    return re.search(said, simplified(statement)) is not None

@@ -37,11 +37,6 @@ def simplified(text: str) -> str:
     return text if text.isascii() else text.translate(_SIMPLIFIED)
 
 
-def traditional(text: str) -> str:
-    """A text with simplified Chinese characters in a traditional form."""
-    return "".join(_TRADITIONAL.get(each, each)[0] for each in text)
-
-
 def in_either_form(text: str) -> str:
     """A pattern of a Chinese text in traditional or simplified characters."""
     return "".join(f"[{each}{_TRADITIONAL.get(each, '')}]" for each in simplified(text))

@@ -25,7 +25,7 @@ from ..model import Asker, Episode, Turn, decode
 from ..recall import CLOSE, OPEN
 from ..references import Reference
 from ..store import queries
-from ..text import clean, clean_name, escape, fenced, one_line, tokens
+from ..text import clean, clean_name, escape, fenced, one_line, simplified, tokens
 from .usage import LISTED, Answers, misused, number_of
 
 PAGE = 1_500
@@ -162,7 +162,9 @@ class CompanionCommands(Answers):
         if not verb:
             return await self._cores(turn)
         text = worded(clean(text), MAX_TEXT)
-        done = next((done for done, words in _ACTS.items() if verb.casefold() in words), "")
+        done = next(
+            (done for done, words in _ACTS.items() if simplified(verb.casefold()) in words), ""
+        )
         if not done or number is None or bool(text) != (done == "edited"):
             return self._say("core_what")
 
@@ -198,7 +200,7 @@ class CompanionCommands(Answers):
 
     async def inner(self, turn: Turn, what: str = "") -> str:
         """Show the inner state or its history, or bring an earlier one back."""
-        verb, _, number = what.strip().casefold().partition(" ")
+        verb, _, number = simplified(what.strip().casefold()).partition(" ")
         if not verb:
             return await self._inner(turn)
         if verb in _HISTORY and not number:
@@ -267,7 +269,7 @@ class CompanionCommands(Answers):
         care = self.memory.companion.proactive
         if turn.session.is_group:
             return self._say("care_private")
-        verb, _, rest = what.strip().casefold().partition(" ")
+        verb, _, rest = simplified(what.strip().casefold()).partition(" ")
         number = number_of(rest)
         if verb and (verb not in _CANCEL or number is None):
             return self._say("care_what")

@@ -57,8 +57,9 @@ def denials(messages: Iterable[Message]) -> dict[int, Message]:
         later += 1
         if line is None or later > HEARD or message.at - line.at >= GAP:
             continue
-        denied = DENIES.match(simplified(message.text))
-        rest = message.text[denied.end() :] if denied else message.text
+        text = simplified(message.text)
+        denied = DENIES.match(text)
+        rest = text[denied.end() :] if denied else text
         if (denied or bare == message.sender) and not _MEANS_ELSE.search(rest):
             found[message.id] = line
         bare = message.sender if denied and not content(rest) else ""
@@ -138,7 +139,7 @@ def ends(statement: str, message: Message, before: str, known: Collection[str] =
         before: What was said right before it.
         known: Names of whom the statement is about.
     """
-    said = [message.text, before] if _OVER.search(message.text) else [message.text]
+    said = [message.text, before] if _OVER.search(simplified(message.text)) else [message.text]
     return share(statement, said, known) > 0
 
 

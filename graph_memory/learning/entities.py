@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from ..kinship import KIN, ONLY, first_word, kin_words, of, same_kin, without_mine
 from ..model import BOT, NO_PERSONA, Batch, EntityType, Message, is_entity, stable_id
-from ..text import normalise, one_line, terms
+from ..text import normalise, one_line, simplified, terms
 from ..visible_rows import LearnerRows
 from .attribution import bearing, speaker_of, vouches
 from .parse import EntityClaim, FactClaim
@@ -26,7 +26,7 @@ def _words(text: str) -> frozenset[str]:
 
 FIRST = _words("我 本人 自己 我自己 俺 咱 i me myself")
 """The speaker."""
-SECOND = _words("你 您 你自己 you yourself")
+SECOND = _words("你 妳 您 你自己 you yourself")
 """The one who is spoken to."""
 NOBODY = _words("""
     用户 使用者 发言者 说话人 对方 某人 有人 别人 他人 大家 所有人 群友 群成员 网友 人
@@ -77,8 +77,13 @@ def occurs(norm: str, text: str) -> bool:
     return re.search(rf"(?<![a-z0-9]){re.escape(norm)}(?![a-z0-9])", text) is not None
 
 
+def _plain(name: str) -> str:
+    return simplified(normalise(name))
+
+
 def is_generic(norm: str) -> bool:
     """Whether a normalised name is a word for anybody."""
+    norm = simplified(norm)
     return norm in _GENERIC or _NUMBERED.fullmatch(norm) is not None
 
 
@@ -159,7 +164,7 @@ class EntityResolver:
                 continue  # what somebody who chats is called
             self._claims.setdefault(normalise(claim.id), claim)
             self._claims.setdefault(normalise(claim.name), claim)
-            for alias in KIN.intersection(map(normalise, claim.aliases)):
+            for alias in KIN.intersection(map(_plain, claim.aliases)):
                 self._claims.setdefault(alias, claim)
         self._said = normalise("\n".join(m.text for m in batch.messages if m.is_human))
         to = [one for m in batch.messages for one in m.to if one.user not in ("", BOT)]
@@ -270,7 +275,7 @@ class EntityResolver:
         aliases = tuple(self._owned(a, speaker) for a in claim.aliases if self._is_said(a))
         if thing and self._is_called(thing.node, claim):
             found = self.by_id(thing.node)
-            if normalise(claim.name) in KIN and self._is_said(claim.name):
+            if _plain(claim.name) in KIN and self._is_said(claim.name):
                 aliases = (self._owned(claim.name, speaker), *aliases)
             return replace(found, names=(*found.names, *aliases))
         return self._named(claim.name, claim.type, aliases, message)
@@ -300,7 +305,7 @@ class EntityResolver:
             person = self._labels.people.get(claim.id.upper())
             for alias in (claim.name, *claim.aliases) if person else ():
                 norm, said = normalise(alias), self.first_said(alias)
-                if said is None or not self._is_said(alias) or norm in KIN:
+                if said is None or not self._is_said(alias) or _plain(alias) in KIN:
                     continue
                 nodes = {self._visible.canonical(n.node) for n in self._visible.names(norm)}
                 nodes |= self._visible.bearers(norm)
@@ -386,12 +391,12 @@ class EntityResolver:
 
     def _kin(self, norm: str, speaker: str) -> Node | None:
         """Somebody's mother is a person of her own, whatever others call theirs."""
-        label = self._labels.label(speaker)
+        label, norm = self._labels.label(speaker), simplified(norm)
         name = self._labels.people[label].name if label else ""
         # "张三的妈妈" said of 张三 and 我妈妈 said by him are one person.
         for person in self._labels.people.values():
             for mark in ("的", "'s ", "’s "):
-                prefix = normalise(person.name) + mark
+                prefix = _plain(person.name) + mark
                 if person.name and norm.startswith(prefix) and norm[len(prefix) :] in KIN:
                     whose = self._person(normalise(person.name))
                     whose = whose or self._somebody(person.name, EntityType.PERSON, ()).id
@@ -407,9 +412,8 @@ class EntityResolver:
     def _owned(self, alias: str, speaker: str) -> str:
         """What somebody is called; if that is what they are to the speaker, with whose."""
         label = self._labels.label(speaker)
-        if normalise(alias) not in KIN or not label:
-            return alias
-        return of(self._labels.people[label].name, normalise(alias))
+        word = _plain(alias)
+        return of(self._labels.people[label].name, word) if word in KIN and label else alias
 
     def _introduced(
         self, relative: Node, aliases: tuple[str, ...], message: Message
