@@ -11,12 +11,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta, tzinfo
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 
 from .text import normalise, simplified
 
 Span = tuple[float, float]
+Days = tuple[datetime, datetime]
 
 _TABLE = Path(__file__).with_name("feasts.txt").read_text("utf-8")
 YEARS = 5
@@ -241,15 +242,28 @@ def timestamp(value: object, zone: tzinfo) -> float | None:
 def spans(text: str, now: float, zone: tzinfo) -> list[Span]:
     """The times that a text speaks of, as seconds ``(start, end)``."""
     today, text = _midnight(now, zone), simplified(text)
-    found = chain(_relative(text, today), _dates(text, today))
-    return list(map(_seconds, islice(found, MOST_TIMES)))
+    relative, dated = _relative(text, today), _dates(text, today)
+    wide, narrow = (list(map(_seconds, islice(each, MOST_TIMES))) for each in (relative, dated))
+    return _agreed(wide, narrow)[:MOST_TIMES]
 
 
-def _seconds(days: tuple[datetime, datetime]) -> Span:
+def _agreed(wide: list[Span], narrow: list[Span]) -> list[Span]:
+    """Times, of which 去年5月 (last year, and May of any year) is where both agree."""
+
+    def holds(outer: Span, inner: Span) -> bool:
+        return outer != inner and outer[0] <= inner[0] and inner[1] <= outer[1]
+
+    if around := [each for each in wide if any(holds(each, other) for other in narrow)]:
+        wide = [each for each in wide if each not in around]
+        narrow = [each for each in narrow if any(holds(other, each) for other in around)]
+    return wide + narrow
+
+
+def _seconds(days: Days) -> Span:
     return days[0].timestamp(), days[1].timestamp()
 
 
-def _relative(text: str, today: datetime) -> Iterator[tuple[datetime, datetime]]:
+def _relative(text: str, today: datetime) -> Iterator[Days]:
     day = timedelta(1)
     for match in _NEAR.finditer(text):
         start = today - _DAYS_AGO[match[0].lower()] * day
@@ -287,7 +301,7 @@ def _days_to(match: re.Match[str], weekday: int) -> list[int]:
     return [ahead - 7, ahead] if ahead else [0]
 
 
-def _named(match: re.Match[str], today: datetime) -> tuple[datetime, datetime]:
+def _named(match: re.Match[str], today: datetime) -> Days:
     """The week, month or year that :data:`_LAST` found, or the day or part of it."""
     which = (
         match["which"] or match["year"] or match["en"] or ("before last" if match["before"] else "")
@@ -312,7 +326,7 @@ def _named(match: re.Match[str], today: datetime) -> tuple[datetime, datetime]:
     return start, end
 
 
-def _period(back: int, unit: str, today: datetime) -> tuple[datetime, datetime]:
+def _period(back: int, unit: str, today: datetime) -> Days:
     if unit.endswith(("年", "year")):
         year = today.year - back
         return today.replace(year, 1, 1), today.replace(year + 1, 1, 1)
@@ -323,7 +337,7 @@ def _period(back: int, unit: str, today: datetime) -> tuple[datetime, datetime]:
     return start, start + timedelta(7)
 
 
-def _dates(text: str, today: datetime) -> Iterator[tuple[datetime, datetime]]:
+def _dates(text: str, today: datetime) -> Iterator[Days]:
     for match in _CHINESE.finditer(arabic(text)):
         yield from _days(match[1] or match[4], match[2], match[3], today)
     for match in _ENGLISH.finditer(text):
@@ -337,7 +351,7 @@ def _dates(text: str, today: datetime) -> Iterator[tuple[datetime, datetime]]:
         yield from _days(*_numeric(match), today)
 
 
-def _feasts(text: str, today: datetime) -> Iterator[tuple[datetime, datetime]]:
+def _feasts(text: str, today: datetime) -> Iterator[Days]:
     """The feasts that a text names, of any year as far back as days without one."""
     for names, month, day, length in _FEASTS:
         for start, end in _days(None, str(month), str(day), today) if names.search(text) else ():
@@ -352,22 +366,22 @@ def _numeric(date: re.Match[str]) -> tuple[str, str, str]:
     return (date["last"], day, month) if int(month) > 12 else (date["last"], month, day)
 
 
-def without_days(text: str) -> str:
-    """A text without the days that it names in digits."""
-    return _NUMERIC.sub(" ", text)
+def without_times(text: str) -> str:
+    """A text without the times that it names."""
+    for named in (_AGO, _LAST, _NEAR, _WEEKDAY, _CHINESE, _ENGLISH, _NUMERIC):
+        text = named.sub(" ", text)
+    return text
 
 
-def _days(
-    year: str | None, month: str | None, day: str | None, today: datetime
-) -> Iterator[tuple[datetime, datetime]]:
+def _days(year: str | None, month: str | None, day: str | None, today: datetime) -> Iterator[Days]:
     parts = [int(part) for part in (month, day) if part]
     full = f"20{year}" if year and len(year) == 2 else year  # 24年5月
-    for each in [int(full)] if full else range(today.year - YEARS, today.year + 1):
+    for each in [int(full)] if full else range(today.year - YEARS, today.year + 2):
         if found := _calendar(today.tzinfo, each, *parts):
             yield found
 
 
-def _calendar(zone: tzinfo | None, year: int, *rest: int) -> tuple[datetime, datetime] | None:
+def _calendar(zone: tzinfo | None, year: int, *rest: int) -> Days | None:
     """Begin and end of a year, month or day; ``None`` if there is none such."""
     month, day = [*rest, 1, 1][:2]
     try:
@@ -396,7 +410,7 @@ def periods(text: str, now: float, zone: tzinfo) -> list[Span]:
         return [(start, end)]
     plain = simplified(text)
     feasts = map(_seconds, _feasts(plain, _midnight(now, zone)))
-    return _seasons(plain, [*spans(plain, now, zone), *feasts], zone)
+    return _seasons(plain, _agreed(spans(plain, now, zone), list(feasts)), zone)
 
 
 def past_periods(text: str, now: float, zone: tzinfo) -> list[Span]:
@@ -404,9 +418,7 @@ def past_periods(text: str, now: float, zone: tzinfo) -> list[Span]:
     found = periods(text, now, zone)
     month = _season(text, is_clear=True)
     if found or month is None:
-        # "去年5月" is read as last year and as May of any year: it is where both agree.
-        within = [a for a in found if any(a != b and b[0] <= a[0] and a[1] <= b[1] for b in found)]
-        return within or found
+        return found
     today = _midnight(now, zone)
     for year in range(today.year, today.year - YEARS - 1, -1):
         season = _quarter(today.replace(year, 1, 1), month)
@@ -423,7 +435,7 @@ def _season(text: str, *, is_clear: bool) -> int | None:
     return None
 
 
-def _quarter(year: datetime, month: int) -> tuple[datetime, datetime]:
+def _quarter(year: datetime, month: int) -> Days:
     """A season of a year; winter begins in it."""
     begin = year.replace(month=month, day=1)
     return begin, (begin + timedelta(95)).replace(day=1)

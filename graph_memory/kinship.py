@@ -48,7 +48,7 @@ def kin_in(text: str) -> list[str]:
 def _is_whole(word: str, text: str) -> bool:
     if word.isascii():
         start = r"\bm[ye] " if word in _OWN else r"(?<![\w-])(?<!(?:step|half) )(?<!ex )"
-        pattern = rf"{start}{word}(?![\w-]| in law)"
+        pattern = rf"{start}{word}(?:['’]?s)?(?![\w-]| in law)"
     else:
         pattern = rf"[我俺咱]家?{word}" if word in _OWN or len(word) == 1 else word
     return re.search(pattern, text) is not None
@@ -78,5 +78,6 @@ def of(name: str, word: str) -> str:
 def is_said(statement: str, names: Iterable[str], words: Iterable[str]) -> bool:
     """Whether a statement tells of a mother, sister … of somebody of some names."""
     whose, what = "|".join(re.escape(simplified(name)) for name in names), "|".join(words)
-    said = rf"(?i)(?:{whose})(?:的.?|['’]s (?:\w+ )?)(?:{what})(?![\w-]*[a-z])"
-    return re.search(said, simplified(statement)) is not None
+    said = rf"(?:{whose})(?:[的他她].?|['’]?s (?:\w+ )?)?(?:{what})(?![\w-]*[a-z])"
+    said += rf"|(?<![\w-])(?:{what}) (?:of|to) (?:{whose})(?!\w)"
+    return re.search(said, simplified(statement), re.IGNORECASE) is not None

@@ -53,6 +53,12 @@ def test_no_time_where_none_is_meant(text: str) -> None:
     assert days(text) == [] or text == "99年前后"
 
 
+def test_what_a_year_or_month_is_named_with_is_no_time_itself() -> None:
+    assert days("去年11月") == days("in November of last year") == [("2025-11-01", "2025-12-01")]
+    assert days("去年5月3日和昨天") == [("2026-09-22", "2026-09-23"), ("2025-05-03", "2025-05-04")]
+    assert days("上个月31号") == [("2026-08-31", "2026-09-01")]
+
+
 def test_a_day_of_last_week_is_not_the_whole_week() -> None:
     assert days("上上周") == [("2026-09-07", "2026-09-14")]
     assert days("大前天") == [("2026-09-20", "2026-09-21")]

@@ -1,6 +1,15 @@
 """What people call their relatives."""
 
-from graph_memory.kinship import KIN, ONLY, first_word, kin_in, kin_words, same_kin, without_mine
+from graph_memory.kinship import (
+    KIN,
+    ONLY,
+    first_word,
+    is_said,
+    kin_in,
+    kin_words,
+    same_kin,
+    without_mine,
+)
 from tests.cases import tabled
 
 
@@ -31,3 +40,10 @@ def test_a_relative_goes_by_the_words_for_that_relative():
     assert kin_words({"zhang's mum"}) >= {"mother", "mom", "mum"}
     assert kin_words({"张三的猫", "妈"}) >= {"妈妈"}
     assert kin_words({"张三的猫"}) == set()
+
+
+@tabled
+def test_who_is_whose_is_told(statement: str, name: str, word: str):
+    assert is_said(statement, [name], same_kin(word))
+    assert not is_said(statement, ["林晓月"], same_kin(word))
+    assert not is_said(statement, [name], same_kin("boss"))

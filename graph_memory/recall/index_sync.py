@@ -26,9 +26,8 @@ from ..model import Episode, Fact, Forgotten, Merge, Message, Name, Row, Session
 from ..store import Journal, Rows
 from ..supervisor import NEVER, Supervisor
 from .documents import Document, VectorIndex
-from .examples import ENOUGH, EXAMPLES, QUESTIONS, SMALL_TALK
+from .examples import ENOUGH, EXAMPLES, SMALL_TALK
 from .index import MAX_MESSAGES, Index, Step
-from .weights import LEAST
 
 logger = logging.getLogger("graph_memory.recall")
 
@@ -318,10 +317,8 @@ class IndexSync:
         documents, end = self.index.documents, 0
         if documents.bears_on.any():
             end = len(EXAMPLES)
-        elif len(documents) >= LEAST:
-            end = SMALL_TALK
         elif len(documents) >= ENOUGH:
-            end = QUESTIONS
+            end = SMALL_TALK
         return [] if self._documents_only else EXAMPLES[len(self._examples) : end]
 
     async def _embed_examples(self, embedder: Embedder, missing: list[str]) -> None:

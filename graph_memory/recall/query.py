@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
-from ..dates import without_days
+from ..dates import without_times
 from ..inference.ports import Vectors
 from ..kinship import kin_in, same_kin
 from ..model import PREDICATES, Asker
@@ -48,7 +48,7 @@ _BORDER = re.compile(
 )
 """Between sentences; not inside of quotations or after initials."""
 _ASKS = re.compile(
-    r"[？?]\s*$|什么|干嘛|[啥谁哪几吗呢]|多少|怎么|怎样|如何|是否|有没有|是不是|多[大高长久远重]"
+    r"[？?]\s*$|什么|干嘛|[啥谁哪几吗呢咋]|多少|怎么|怎样|如何|是否|有没有|是不是|多[大高长久远重]"
     r"|^\s*(?:what|who|whom|whose|where|when|which|why|how|do|does|did|is|are|was|were|can|could"
     r"|have|has|will|would|should|tell me)\b",
     re.IGNORECASE,
@@ -346,9 +346,9 @@ def _to_the_point(topic: str) -> str:
 
 def _part(text: str, around: str) -> Subquery:
     weights: dict[str, float] = {}
-    for term in search_terms(without_days(text)):
+    for term in search_terms(without_times(text)):
         weights[term] = weights.get(term, 0.0) + 1.0
-    for term in search_terms(around):
+    for term in (*search_terms(text), *search_terms(around)):
         weights.setdefault(term, MINOR)
     said = tuple(weights)
     for character in telling_characters(text):

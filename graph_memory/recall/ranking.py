@@ -159,7 +159,8 @@ def rank(
     context: SearchContext,
 ) -> Ranking:
     """Order what is visible by how well it answers."""
-    named, kin = _named(index, visible, question)
+    named, kin, whose = _named(index, visible, question)
+    about = {one for node in named.keys() - whose for one in index.identities.nodes(node)}
     records = _records(index, visible, question, context)
     if not len(visible):
         return Ranking(records, named=named)
@@ -180,6 +181,8 @@ def rank(
         named,
         is_own,
         kin,
+        whose,
+        about,
         base,
         called,
         count,
@@ -195,8 +198,9 @@ def rank(
     if options.brief and is_small_talk(question.said):
         needed = (inf,) * len(needed)
     # Of fewer, whether the examples are known may depend on what the asker does not see.
-    elif options.brief and len(visible) >= LEAST:
-        needed = _by_meaning(index, question, needed, is_named=bool(named))
+    elif options.brief and len(visible) >= ENOUGH:
+        is_about = [bool(named) or number in ranker.answered for number in range(len(needed))]
+        needed = _by_meaning(index, question, needed, is_about)
     # The last is that of the records.
     many = {n for n, part in enumerate(question.parts) if part.many} | {len(question.parts)}
     past = frozenset(n for n, part in enumerate(question.parts) if part.former)
@@ -219,8 +223,8 @@ def _called(
 
 def _named(
     index: Index, visible: VisibleSet, question: Question
-) -> tuple[dict[str, str], list[int]]:
-    """Named nodes with their names, and facts by which relatives are known.
+) -> tuple[dict[str, str], list[int], set[str]]:
+    """Named nodes and their names, facts that tell of relatives, and whose they are.
 
     Relatives are named by whose they are as well (我弟, 小红's mum). Whoever is nobody's in
     particular (带女儿野餐) is the asker's. A question about a relative of whom anything is known
@@ -229,8 +233,10 @@ def _named(
     named = index.named(question.text, visible.views)
     words = {each for word in kin_in(normalise(question.text)) for each in same_kin(word)}
     if not words:
-        return named, []
-    people = {node for node in named if not is_entity(node)}
+        return named, [], set()
+    people = {node for node, name in named.items() if is_said(question.text, [name], words)}
+    if not people:
+        people = {node for node in named if not is_entity(node)}
     if question.is_personal or not people:
         people |= question.asker.accounts
     names = {name for node in people for name in index.names_of(node, visible.views)}
@@ -248,7 +254,8 @@ def _named(
             for node in {fact.subject, fact.object} - people:
                 if index.knows(node, visible.views):
                     kin[node] = index.called(node, visible.views)
-    return (found if is_known and asks(question.text) else {}) | kin | named, facts
+    meant = (found if is_known and asks(question.text) else {}) | kin | named
+    return meant, facts, people & meant.keys()
 
 
 def _is_own(question: Question, named: Iterable[str]) -> bool:
@@ -269,6 +276,8 @@ class _Ranker:
     named: dict[str, str]
     is_own: bool
     kin: list[int]
+    whose: set[str]
+    about: set[str]
     base: Scores
     called: NDArray[np.bool_]
     count: int
@@ -276,11 +285,12 @@ class _Ranker:
     postings: VisiblePostings
     cited: list[Citation] = field(default_factory=list)
     bearing: dict[int, NDArray[np.bool_]] = field(default_factory=dict)
+    answered: set[int] = field(default_factory=set)
 
     def answer(self, number: int, times: list[Span]) -> list[Candidate]:
         """Candidates for one question, best first."""
         index, visible, question = self.index, self.visible, self.question
-        part = question.parts[number]
+        part = self._with_kin(question.parts[number]) if self.kin else question.parts[number]
         vector = question.vectors[number] if question.vectors else None
         # Of fewer, whether the examples are known may depend on what the asker does not see.
         likeness = _likeness(index, vector) if len(visible) >= ENOUGH else None
@@ -297,18 +307,15 @@ class _Ranker:
             relevance = vote(index, visible, self.postings, part.terms, relevance)
         boost, mentioned = nearby(index, visible, relevance, self.named)
         mentioned[self.called] = _naming(int(np.count_nonzero(self.called)))
-        if part.predicates:
-            fitting = self._fitting(part)
-            # What is one of many tells little, unless all are asked for.
-            count = FEW if part.many else int(np.count_nonzero(fitting))
-            share = FEW / max(FEW, count)
-            self._favour(fitting, share, boost, mentioned)
-        if self.brief and (bearing := self._bearing(part, vector)).any():
-            self._favour(bearing, 1.0, boost, mentioned)
-            self.bearing[number] = bearing
+        self._favour(number, part, vector, boost, mentioned)
         near = timely(index, visible, times)
         boost += near
+        inside = near >= STRONG
+        share = FEW / max(FEW, int(np.count_nonzero(inside)))
+        mentioned[inside] = np.maximum(mentioned[inside], share)
         relevance = relevance + boost + self.base
+        if self.kin:
+            self._lower_kin(relevance)
         order = _most_relevant(index, visible, relevance, self.count)
         followed = add_successors(index, visible, order, relevance)
         ranked = len(order)
@@ -338,16 +345,53 @@ class _Ranker:
         best_of, others = _sorted(candidates[:ranked]), _sorted(candidates[ranked:])
         return diversify(index, visible, part, best_of) + others
 
+    def _favour(
+        self, number: int, part: Subquery, vector: Vectors | None, boost: Scores, mentioned: Scores
+    ) -> None:
+        """Lift facts of the kind that is asked for, and conditions that advice bears on."""
+        meant: list[tuple[NDArray[np.bool_], float]] = []
+        if part.predicates and (fitting := self._fitting(part)).any():
+            self.answered.add(number)
+            # What is one of many tells little, unless all are asked for.
+            count = FEW if part.many else int(np.count_nonzero(fitting))
+            meant.append((fitting, FEW / max(FEW, count)))
+        if self.brief and (bearing := self._bearing(part, vector)).any():
+            self.bearing[number] = bearing
+            meant.append((bearing, 1.0))
+        for some, share in meant:
+            boost[some] += STRONG * share
+            mentioned[some] = np.maximum(mentioned[some], share)
+
+    def _with_kin(self, part: Subquery) -> Subquery:
+        """A question with the names of the relatives that it is about."""
+        names = " ".join(self.named[node] for node in sorted(self.named.keys() - self.whose))
+        return replace(part, terms=dict.fromkeys(search_terms(names), 1.0) | dict(part.terms))
+
     def _fitting(self, part: Subquery) -> NDArray[np.bool_]:
-        """Facts of the kind that is asked for, about whom the question is about."""
+        """Facts of the kind that is asked for, about whom the question is about.
+
+        Of whose relative it is about, those that tell of one.
+        """
         documents, numbers = self.index.documents, self.visible.numbers
-        people = {one for node in self.named for one in self.index.identities.nodes(node)}
-        if self.is_own:
-            people |= self.question.asker.accounts
-        fitting: NDArray[np.bool_] = documents.of(people, numbers)
+        own = self.question.asker.accounts if self.is_own else set()
+        fitting: NDArray[np.bool_] = documents.of(self.about | own, numbers)
+        if self.whose:
+            words = {each for word in kin_in(normalise(part.text)) for each in same_kin(word)}
+            telling = np.zeros(len(fitting), np.bool_)
+            for term in search_terms(" ".join(word for word in words if len(word) > 1)):
+                telling[self.postings.having(term)] = True
+            fitting |= documents.of(self.whose, numbers) & telling
         fitting &= documents.saying(part.predicates, numbers)
         fitting[self.kin] = True
         return fitting
+
+    def _lower_kin(self, relevance: Scores) -> None:
+        """Put the facts that tell who a relative is below what else is known of them."""
+        theirs = self.index.documents.of(self.about, self.visible.numbers)
+        theirs[self.kin] = False
+        if theirs.any():
+            most = (1 - WEAK) * relevance[theirs].max()
+            relevance[self.kin] = np.minimum(relevance[self.kin], most)
 
     def _requested(self, part: Subquery, vector: Vectors | None) -> Topic:
         """What a question wants advice on."""
@@ -372,12 +416,6 @@ class _Ranker:
         bearing: NDArray[np.bool_] = topics != 0
         return bearing
 
-    @staticmethod
-    def _favour(some: NDArray[np.bool_], share: float, boost: Scores, mentioned: Scores) -> None:
-        """Lift what a question is for, whatever its words."""
-        boost[some] += STRONG * share
-        mentioned[some] = np.maximum(mentioned[some], share)
-
     def _is_away(self, part: Subquery, position: int, times: list[Span], *, is_after: bool) -> bool:
         """Whether what was said at no time that is asked for is not about one either.
 
@@ -387,6 +425,8 @@ class _Ranker:
         is_of_talk = recalls(part.text)
         named = [] if is_of_talk else spans(document.text, document.at, self.context.zone)
         if named:
+            if len(named) == 2:  # a stretch: 2020年到2023年
+                named = [(min(named)[0], max(named)[1])]
             return not any(a < end and start < b for a, b in named for start, end in times)
         if is_after:
             return False
@@ -466,21 +506,21 @@ def _needed(
 
 
 def _by_meaning(
-    index: Index, question: Question, needed: tuple[float, ...], *, is_named: bool
+    index: Index, question: Question, needed: tuple[float, ...], is_about: list[bool]
 ) -> tuple[float, ...]:
     """Evidence that is needed by what means a question, or is like small talk.
 
-    Whoever names somebody makes no small talk.
+    Whoever names somebody, or asks for what is known, makes no small talk.
     """
 
-    def enough(evidence: float, vector: Vectors) -> float:
+    def enough(evidence: float, vector: Vectors, is_about: bool) -> float:
         likeness = _likeness(index, vector)
         is_wanted = None if likeness is None else wants_memory(likeness)
         if is_wanted:
             return min(evidence, BESIDE)
-        return evidence if is_wanted is None or is_named else max(evidence, FEW)
+        return evidence if is_wanted is None or is_about else max(evidence, FEW)
 
-    found = tuple(map(enough, needed, question.vectors))
+    found = tuple(map(enough, needed, question.vectors, is_about))
     return found or needed
 
 
