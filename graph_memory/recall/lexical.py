@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ..dates import number
 from ..model import Message, Name, is_entity
-from ..text import characters, clean_name, normalise, significance, skeleton, terms
+from ..text import characters, clean_name, normalise, significance, simplified, skeleton, terms
 
 REMEMBERED = 4_096
 """Texts of which the terms are cached."""
@@ -170,7 +170,7 @@ _STEMS = (4, 3, 2)
 
 
 class NameIndex:
-    """The names of nodes."""
+    """The names of nodes, found in traditional as in simplified characters."""
 
     def __init__(self) -> None:
         self._by_id: dict[str, Name] = {}
@@ -188,31 +188,33 @@ class NameIndex:
     def put(self, name: Name) -> None:
         """Enter a name or its newer state."""
         self.drop(name.id)
+        norm = simplified(name.norm)
         self._by_id[name.id] = name
         self._by_node[name.node][name.id] = name
         if not is_entity(name.node):
             self._alike[_look(name.text)][name.id] = name
-            for stem in _stems(name.norm):
+            for stem in _stems(norm):
                 self._by_stem[stem][name.id] = name
-        if len(name.norm) >= _SHORTEST_NAME:
-            self._by_norm[name.norm][name.id] = name
-            self._lengths[name.norm[:2]][len(name.norm)] += 1
+        if len(norm) >= _SHORTEST_NAME:
+            self._by_norm[norm][name.id] = name
+            self._lengths[norm[:2]][len(norm)] += 1
 
     def drop(self, id: str) -> None:
         name = self._by_id.pop(id, None)
         if name is None:
             return
+        norm = simplified(name.norm)
         discard(self._by_node, name.node, id)
         if not is_entity(name.node):
             discard(self._alike, _look(name.text), id)
-            for stem in _stems(name.norm):
+            for stem in _stems(norm):
                 discard(self._by_stem, stem, id)
-        if len(name.norm) >= _SHORTEST_NAME:
-            discard(self._by_norm, name.norm, id)
-            lengths = self._lengths[name.norm[:2]]
-            lengths[len(name.norm)] -= 1
-            if not lengths[len(name.norm)]:
-                discard(self._lengths, name.norm[:2], len(name.norm))
+        if len(norm) >= _SHORTEST_NAME:
+            discard(self._by_norm, norm, id)
+            lengths = self._lengths[norm[:2]]
+            lengths[len(norm)] -= 1
+            if not lengths[len(norm)]:
+                discard(self._lengths, norm[:2], len(norm))
 
     def hear(self, message: Message) -> None:
         """Note under which name somebody speaks, whatever was learned of it."""
@@ -255,7 +257,8 @@ class NameIndex:
 
         Of the cards 诺诺带班中 and 诺诺休假 of one user 诺诺 is the name.
         """
-        wanted = normalise(text)[:_LONGEST_TEXT]
+        said = normalise(text)[:_LONGEST_TEXT]
+        wanted = simplified(said)
         found: dict[str, str] = {}
         at = 0
         while at < len(wanted) - 1:
@@ -264,12 +267,12 @@ class NameIndex:
                 names = self._by_norm.get(norm) if _is_word(wanted, at, at + length) else None
                 nodes = {name.node for name in names.values() if visible(name)} if names else ()
                 if nodes:
-                    found.update(dict.fromkeys(sorted(nodes), norm))
+                    found.update(dict.fromkeys(sorted(nodes), said[at : at + length]))
                     at += length
                     break
             else:
                 stem, nodes = self._stem(wanted[at : at + _STEMS[0]], visible)
-                found.update(dict.fromkeys(sorted(nodes), stem))
+                found.update(dict.fromkeys(sorted(nodes), said[at : at + len(stem)]))
                 at += max(1, len(stem))
         return found
 
