@@ -314,8 +314,10 @@ class _Ranker:
         share = FEW / max(FEW, int(np.count_nonzero(inside)))
         mentioned[inside] = np.maximum(mentioned[inside], share)
         relevance = relevance + boost + self.base
-        if self.kin:
-            self._lower_kin(relevance)
+        if self.kin and len(rest := np.delete(relevance, self.kin)):
+            # What tells who a relative is comes after what is asked of them.
+            most = (1 - WEAK) * rest.max()
+            relevance[self.kin] = np.minimum(relevance[self.kin], most)
         order = _most_relevant(index, visible, relevance, self.count)
         followed = add_successors(index, visible, order, relevance)
         ranked = len(order)
@@ -384,14 +386,6 @@ class _Ranker:
         fitting &= documents.saying(part.predicates, numbers)
         fitting[self.kin] = True
         return fitting
-
-    def _lower_kin(self, relevance: Scores) -> None:
-        """Put the facts that tell who a relative is below what else is known of them."""
-        theirs = self.index.documents.of(self.about, self.visible.numbers)
-        theirs[self.kin] = False
-        if theirs.any():
-            most = (1 - WEAK) * relevance[theirs].max()
-            relevance[self.kin] = np.minimum(relevance[self.kin], most)
 
     def _requested(self, part: Subquery, vector: Vectors | None) -> Topic:
         """What a question wants advice on."""
