@@ -6,7 +6,6 @@ import json
 import sqlite3
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import astuple, dataclass, replace
-from itertools import batched
 
 from ..errors import NotFoundError
 from ..model import (
@@ -80,7 +79,9 @@ def by_ids(db: sqlite3.Connection, ids: Iterable[int]) -> list[Message]:
     """Messages by id, in order of id; missing ones are left out."""
     wanted = sorted(set(ids))
     found: list[Message] = []
-    for part in batched(wanted, PAGE):
+    # Not itertools.batched: the tests of sentence-transformers come here with an older Python.
+    for start in range(0, len(wanted), PAGE):
+        part = wanted[start : start + PAGE]
         found += select_messages(db, f"WHERE id IN ({','.join('?' * len(part))}) ORDER BY id", part)
     return found
 
@@ -88,7 +89,8 @@ def by_ids(db: sqlite3.Connection, ids: Iterable[int]) -> list[Message]:
 def stored(db: sqlite3.Connection, message: Message) -> Message | None:
     """A message as it was stored before; ``None`` if it is gone."""
     query = "WHERE sender = ? AND at = ? AND ref = ? ORDER BY id DESC LIMIT 1"
-    return next(iter(select_messages(db, query, (message.sender, message.at, message.ref))), None)
+    found = select_messages(db, query, (message.sender, message.at, message.ref))
+    return found[0] if found else None
 
 
 def pending(db: sqlite3.Connection, session: str = "") -> list[Message]:
