@@ -79,3 +79,15 @@ async def test_what_users_get_is_held(language: str, least: float) -> None:
     assert found["median_tokens"] <= 180
     assert (found["small_talk_with_anything"], found["leaks"]) == (0, [])
     assert len(found["outdated_as_current"]) <= 4
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "least"), [("work", 0.85), ("voice", 0.74), ("home", 0.84), ("garage", 0.82)]
+)
+async def test_worlds_that_were_written_apart_have_all_answers(name: str, least: float) -> None:
+    """What ends a batch sooner asks for answers that were never recorded, and learning stops."""
+    cassette = Cassette(FOLDER / f"{name}.answers.jsonl")
+    found = await Recorded(read(name), cassette, await load("bundled")).run()
+    assert cassette.missing == []
+    assert found["answer_in_block"] >= least
