@@ -8,7 +8,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import tzinfo
 from itertools import chain, zip_longest
@@ -171,7 +171,7 @@ def rank(
     called = _called(index, visible, question, named)
     base[called] += EVIDENCE
     times = [spans(part.text, context.now, context.zone) for part in question.parts]
-    is_own = _is_own(index, visible, question, named)
+    is_own = _is_own(question, named)
     count, postings = max(CANDIDATES, options.limit), VisiblePostings(index, visible)
     ranker = _Ranker(
         index,
@@ -258,22 +258,11 @@ def _named(
     return meant, facts, people & meant.keys()
 
 
-def _is_own(index: Index, visible: VisibleSet, question: Question, named: Collection[str]) -> bool:
-    """Whether the asker asks about themselves, not about a relative or a friend.
-
-    In a private chat so does who asks for what is remembered and says of nobody in particular
-    (按揭啥时候是个头).
-    """
-    if question.is_of_theirs or not all(map(is_entity, named)):
+def _is_own(question: Question, named: Iterable[str]) -> bool:
+    """Whether the asker asks about themselves, not about a relative or a friend."""
+    if not question.is_personal or question.is_of_theirs or not all(map(is_entity, named)):
         return False
-    if kin_in(normalise(question.text)):
-        return False
-    if question.is_personal:
-        return True
-    if named or question.is_addressed or question.asker.is_group or len(visible) < ENOUGH:
-        return False
-    likeness = _likeness(index, question.vectors[0] if question.vectors else None)
-    return likeness is not None and wants_memory(likeness) is True
+    return not kin_in(normalise(question.text))
 
 
 @dataclass(slots=True)
