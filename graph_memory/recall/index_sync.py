@@ -311,8 +311,8 @@ class IndexSync:
     def _missing_examples(self) -> list[str]:
         """Examples that would matter and are not embedded.
 
-        All do once a condition is known, those of small talk once there is much that it could
-        bring up, those of questions before; none while somebody waits for documents alone.
+        All do once a condition is known, those of questions and small talk once there is enough
+        that these could bring up; none while somebody waits for documents alone.
         """
         documents, end = self.index.documents, 0
         if documents.bears_on.any():

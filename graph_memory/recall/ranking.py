@@ -309,10 +309,11 @@ class _Ranker:
         mentioned[self.called] = _naming(int(np.count_nonzero(self.called)))
         self._favour(number, part, vector, boost, mentioned)
         near = timely(index, visible, times)
-        boost += near
-        inside = near >= STRONG
-        share = FEW / max(FEW, int(np.count_nonzero(inside)))
-        mentioned[inside] = np.maximum(mentioned[inside], share)
+        if times:
+            boost += near
+            inside = near >= STRONG
+            share = FEW / max(FEW, int(np.count_nonzero(inside)))
+            mentioned[inside] = np.maximum(mentioned[inside], share)
         relevance = relevance + boost + self.base
         if self.kin and len(rest := np.delete(relevance, self.kin)):
             # What tells who a relative is comes after what is asked of them.
