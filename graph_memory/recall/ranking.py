@@ -159,8 +159,8 @@ def rank(
     context: SearchContext,
 ) -> Ranking:
     """Order what is visible by how well it answers."""
-    named, kin, whose = _named(index, visible, question)
-    about = {one for node in named.keys() - whose for one in index.identities.nodes(node)}
+    meant = _referents(index, visible, question)
+    named = meant.named
     records = _records(index, visible, question, context)
     if not len(visible):
         return Ranking(records, named=named)
@@ -171,18 +171,13 @@ def rank(
     called = _called(index, visible, question, named)
     base[called] += EVIDENCE
     times = [spans(part.text, context.now, context.zone) for part in question.parts]
-    is_own = _is_own(question, named)
     count, postings = max(CANDIDATES, options.limit), VisiblePostings(index, visible)
     ranker = _Ranker(
         index,
         visible,
         question,
         context,
-        named,
-        is_own,
-        kin,
-        whose,
-        about,
+        meant,
         base,
         called,
         count,
@@ -213,7 +208,7 @@ def _called(
     """Messages of users whom a question calls by name, on which no visible fact rests."""
     if not asks(question.text):
         return np.zeros(len(visible), np.bool_)
-    users = {one for node in named for one in index.identities.nodes(node) if not is_entity(one)}
+    users = {one for one in _aliases(index, named) if not is_entity(one)}
     called: NDArray[np.bool_] = index.documents.of(users, visible.numbers)
     called |= index.documents.under(question.text, visible.numbers)
     called[visible.messages] = False
@@ -221,48 +216,68 @@ def _called(
     return called
 
 
-def _named(
-    index: Index, visible: VisibleSet, question: Question
-) -> tuple[dict[str, str], list[int], set[str]]:
-    """Named nodes and their names, facts that tell of relatives, and whose they are.
+@dataclass(frozen=True, slots=True)
+class Referents:
+    """Whom a question is about.
+
+    Attributes:
+        named: Nodes that it names, with the name; relatives by whose they are as well.
+        nodes: Those whose facts may answer it: not those of whom only a relative is meant.
+        whose: Of whom a relative is meant.
+        kin: Words for that relative.
+        telling: Positions of the facts that tell who the relative is.
+        is_own: Whether it is about the asker, not about a relative or a friend.
+    """
+
+    named: dict[str, str]
+    nodes: set[str]
+    whose: set[str] = field(default_factory=set)
+    kin: frozenset[str] = frozenset()
+    telling: list[int] = field(default_factory=list)
+    is_own: bool = False
+
+
+def _referents(index: Index, visible: VisibleSet, question: Question) -> Referents:
+    """Whom a question is about.
 
     Relatives are named by whose they are as well (我弟, 小红's mum). Whoever is nobody's in
     particular (带女儿野餐) is the asker's. A question about a relative of whom anything is known
     is about whose they are as well; other talk is not.
     """
     named = index.named(question.text, visible.views)
-    words = {each for word in kin_in(normalise(question.text)) for each in same_kin(word)}
-    if not words:
-        return named, [], set()
-    people = {node for node, name in named.items() if is_said(question.text, [name], words)}
+    kin = frozenset(each for word in kin_in(normalise(question.text)) for each in same_kin(word))
+    if not kin:
+        is_own = question.is_personal and not question.is_of_theirs and all(map(is_entity, named))
+        own = question.asker.accounts if is_own else set()
+        return Referents(named, _aliases(index, named) | own, is_own=is_own)
+    people = {node for node, name in named.items() if is_said(question.text, [name], kin)}
     if not people:
         people = {node for node in named if not is_entity(node)}
     if question.is_personal or not people:
         people |= question.asker.accounts
     names = {name for node in people for name in index.names_of(node, visible.views)}
-    spoken = [of(name, word) for name in names for word in words]
+    spoken = [of(name, word) for name in names for word in kin]
     found, whole = index.named("\n".join(spoken), visible.views), set(map(normalise, spoken))
-    kin = {node: name for node, name in found.items() if normalise(name) in whole}
-    is_known, facts = bool(kin), list[int]()
+    relatives = {node: name for node, name in found.items() if normalise(name) in whole}
+    is_known, telling = bool(relatives), list[int]()
     is_partner = "partner" in predicates_of(question.text)
     for number in {n for node in people for n in index.touching(node, visible).tolist()}:
         fact = cast(Fact, index.documents[number].source)
-        is_known = is_known or any(word in normalise(fact.statement) for word in words)
-        is_kin = fact.predicate in SYMMETRIC and is_said(fact.statement, names, words)
+        is_known = is_known or any(word in normalise(fact.statement) for word in kin)
+        is_kin = fact.predicate in SYMMETRIC and is_said(fact.statement, names, kin)
         if is_kin or (is_partner and fact.predicate == "partner"):
-            facts.append(int(visible.positions[number]))
+            telling.append(int(visible.positions[number]))
             for node in {fact.subject, fact.object} - people:
                 if index.knows(node, visible.views):
-                    kin[node] = index.called(node, visible.views)
-    meant = (found if is_known and asks(question.text) else {}) | kin | named
-    return meant, facts, people & meant.keys()
+                    relatives[node] = index.called(node, visible.views)
+    meant = (found if is_known and asks(question.text) else {}) | relatives | named
+    whose = people & meant.keys()
+    return Referents(meant, _aliases(index, meant.keys() - whose), whose, kin, telling)
 
 
-def _is_own(question: Question, named: Iterable[str]) -> bool:
-    """Whether the asker asks about themselves, not about a relative or a friend."""
-    if not question.is_personal or question.is_of_theirs or not all(map(is_entity, named)):
-        return False
-    return not kin_in(normalise(question.text))
+def _aliases(index: Index, nodes: Iterable[str]) -> set[str]:
+    """Nodes, and those that are the same as one of them."""
+    return {one for node in nodes for one in index.identities.nodes(node)}
 
 
 @dataclass(slots=True)
@@ -273,11 +288,7 @@ class _Ranker:
     visible: VisibleSet
     question: Question
     context: SearchContext
-    named: dict[str, str]
-    is_own: bool
-    kin: list[int]
-    whose: set[str]
-    about: set[str]
+    meant: Referents
     base: Scores
     called: NDArray[np.bool_]
     count: int
@@ -290,7 +301,9 @@ class _Ranker:
     def answer(self, number: int, times: list[Span]) -> list[Candidate]:
         """Candidates for one question, best first."""
         index, visible, question = self.index, self.visible, self.question
-        part = self._with_kin(question.parts[number]) if self.kin else question.parts[number]
+        telling, part = self.meant.telling, question.parts[number]
+        if telling:
+            part = self._with_kin(part)
         vector = question.vectors[number] if question.vectors else None
         # Of fewer, whether the examples are known may depend on what the asker does not see.
         likeness = _likeness(index, vector) if len(visible) >= ENOUGH else None
@@ -305,7 +318,7 @@ class _Ranker:
         relevance = second_step(index, visible, self.postings, part.terms, relevance, close)
         if part.many:
             relevance = vote(index, visible, self.postings, part.terms, relevance)
-        boost, mentioned = nearby(index, visible, relevance, self.named)
+        boost, mentioned = nearby(index, visible, relevance, self.meant.named)
         mentioned[self.called] = _naming(int(np.count_nonzero(self.called)))
         self._favour(number, part, vector, boost, mentioned)
         near = timely(index, visible, times)
@@ -315,10 +328,9 @@ class _Ranker:
             share = FEW / max(FEW, int(np.count_nonzero(inside)))
             mentioned[inside] = np.maximum(mentioned[inside], share)
         relevance = relevance + boost + self.base
-        if self.kin and len(rest := np.delete(relevance, self.kin)):
+        if telling and len(rest := np.delete(relevance, telling)):
             # What tells who a relative is comes after what is asked of them.
-            most = (1 - WEAK) * rest.max()
-            relevance[self.kin] = np.minimum(relevance[self.kin], most)
+            relevance[telling] = np.minimum(relevance[telling], (1 - WEAK) * rest.max())
         order = _most_relevant(index, visible, relevance, self.count)
         followed = add_successors(index, visible, order, relevance)
         ranked = len(order)
@@ -339,9 +351,7 @@ class _Ranker:
         shown = np.zeros(len(order)) if closeness is None else closeness
         signals = (coverage, shown, boost[order])
         if times and self.brief and asks(part.text):
-            for place in np.flatnonzero((near[order] < MINOR) & (evidence >= 0)).tolist():
-                if self._is_away(part, order[place], times, is_after=near[order[place]] > 0):
-                    evidence[place] = BARRED
+            self._bar_other_times(part, times, order, near, evidence)
         candidates = self._candidates(
             number, order, relevance, evidence, signals, followed.replaced
         )
@@ -367,7 +377,8 @@ class _Ranker:
 
     def _with_kin(self, part: Subquery) -> Subquery:
         """A question with the names of the relatives that it is about."""
-        names = " ".join(self.named[node] for node in sorted(self.named.keys() - self.whose))
+        named = self.meant.named
+        names = " ".join(named[node] for node in sorted(named.keys() - self.meant.whose))
         return replace(part, terms=dict.fromkeys(search_terms(names), 1.0) | dict(part.terms))
 
     def _fitting(self, part: Subquery) -> NDArray[np.bool_]:
@@ -375,17 +386,15 @@ class _Ranker:
 
         Of whose relative it is about, those that tell of one.
         """
-        documents, numbers = self.index.documents, self.visible.numbers
-        own = self.question.asker.accounts if self.is_own else set()
-        fitting: NDArray[np.bool_] = documents.of(self.about | own, numbers)
-        if self.whose:
-            words = {each for word in kin_in(normalise(part.text)) for each in same_kin(word)}
-            telling = np.zeros(len(fitting), np.bool_)
-            for term in search_terms(" ".join(word for word in words if len(word) > 1)):
-                telling[self.postings.having(term)] = True
-            fitting |= documents.of(self.whose, numbers) & telling
+        documents, numbers, meant = self.index.documents, self.visible.numbers, self.meant
+        fitting: NDArray[np.bool_] = documents.of(meant.nodes, numbers)
+        if meant.whose:
+            of_kin = np.zeros(len(fitting), np.bool_)
+            for term in search_terms(" ".join(word for word in meant.kin if len(word) > 1)):
+                of_kin[self.postings.having(term)] = True
+            fitting |= documents.of(meant.whose, numbers) & of_kin
         fitting &= documents.saying(part.predicates, numbers)
-        fitting[self.kin] = True
+        fitting[meant.telling] = True
         return fitting
 
     def _requested(self, part: Subquery, vector: Vectors | None) -> Topic:
@@ -402,14 +411,22 @@ class _Ranker:
         documents, numbers = self.index.documents, self.visible.numbers
         topics = documents.bears_on[numbers]
         if not (self.question.asker.is_group and includes_all(part.text)):
-            meant = {one for node in self.named for one in self.index.identities.nodes(node)}
-            if self.question.is_personal or all(map(is_entity, self.named)):
-                meant |= self.question.asker.accounts
-            topics[~documents.of(meant, numbers)] = 0
+            people = _aliases(self.index, self.meant.named)
+            if self.question.is_personal or all(map(is_entity, self.meant.named)):
+                people |= self.question.asker.accounts
+            topics[~documents.of(people, numbers)] = 0
         if topics.any():  # of most people none are known, and it need not be asked for
             topics &= int(self._requested(part, vector))
         bearing: NDArray[np.bool_] = topics != 0
         return bearing
+
+    def _bar_other_times(
+        self, part: Subquery, times: list[Span], order: list[int], near: Scores, evidence: Scores
+    ) -> None:
+        """Bar what is of another time than is asked for, however well it matches."""
+        for place in np.flatnonzero((near[order] < MINOR) & (evidence >= 0)).tolist():
+            if self._is_away(part, order[place], times, is_after=near[order[place]] > 0):
+                evidence[place] = BARRED
 
     def _is_away(self, part: Subquery, position: int, times: list[Span], *, is_after: bool) -> bool:
         """Whether what was said at no time that is asked for is not about one either.
@@ -440,7 +457,7 @@ class _Ranker:
         """Candidates with their scores."""
         found: list[Candidate] = []
         bearing = self.bearing.get(number)
-        own = self.question.asker.accounts if self.is_own else None
+        own = self.question.asker.accounts if self.meant.is_own else None
         documents, numbers = self.index.documents, self.visible.numbers[order].tolist()
         former, heirs = self.question.parts[number].former, {new.id for new in replaced.values()}
         for place, (position, at) in enumerate(zip(order, numbers, strict=True)):
