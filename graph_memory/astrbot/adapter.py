@@ -21,6 +21,8 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from astrbot.api import FunctionTool, ToolSet
 from astrbot.core.agent.message import TextPart
+from astrbot.core.star.session_llm_manager import SessionServiceManager
+from astrbot.core.star.session_plugin_manager import SessionPluginManager
 from astrbot.core.utils.active_event_registry import active_event_registry
 from astrbot.core.utils.astrbot_path import get_astrbot_data_path
 
@@ -30,6 +32,7 @@ from ..inference.ports import ToolSchema
 from ..model import NO_PERSONA, Session, Turn, persona_id, session_of, user_id, whole
 from ..text import clean_name
 from ..transfer.sources.astrbot_history import is_said
+from .page import NAME
 from .speech import speech
 
 logger = logging.getLogger("graph_memory.astrbot")
@@ -226,6 +229,17 @@ class Host:
             persona, _, _ = await self._resolve(umo, platform, wanted)
         state_of(event).persona = wanted, persona
         return persona
+
+    async def speaks_at(self, umo: str) -> bool:
+        """Whether the owner lets the model, and this plugin, speak in a chat."""
+        config = self._context.get_config(umo)
+        return (
+            config.get("provider_settings", {}).get("enable", True)
+            and not {"*", NAME}.isdisjoint(config.get("plugin_set", "*"))
+            and await SessionServiceManager.is_session_enabled(umo)
+            and await SessionServiceManager.is_llm_enabled_for_session(umo)
+            and await SessionPluginManager.is_plugin_enabled_for_session(umo, NAME)
+        )
 
     async def persona_at(self, umo: str, platform: str) -> tuple[str, str]:
         """Id and prompt of the persona of a chat in which nobody speaks now."""

@@ -180,8 +180,10 @@ class AstrBotVoice:
         self._language = language
 
     async def persona(self, session: Session) -> str | None:
-        """The prompt of a Session's persona; ``None`` if another one is on there now."""
+        """The prompt of a Session's persona; ``None`` if it does not speak there."""
         await self._host.providers_ready()
+        if not await self._host.speaks_at(session.umo):
+            return None
         platform = session.circle.split(":", 1)[0]
         persona, prompt = await self._host.persona_at(session.umo, platform)
         return prompt if persona == session.persona else None

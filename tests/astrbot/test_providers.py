@@ -5,10 +5,13 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from astrbot.core import sp
 
 from graph_memory import embedding
+from graph_memory.astrbot import NAME
 from graph_memory.astrbot.providers import (
     MAX_TEXT,
+    AstrBotVoice,
     ProviderEmbedder,
     ProviderModel,
     ProviderReranker,
@@ -18,7 +21,10 @@ from graph_memory.astrbot.providers import (
 from graph_memory.errors import EmbeddingError, ExtractionError, RerankError
 from graph_memory.inference.ports import Answer, ToolSchema
 from graph_memory.locales import explain
+from graph_memory.model import session_of
 from graph_memory.settings import Settings
+
+from .test_host import host
 
 TOOL = ToolSchema("save", "Save", {"type": "object", "properties": {"worth": {"type": "boolean"}}})
 
@@ -253,3 +259,24 @@ async def test_a_rerank_provider_that_fails_says_so(wrong: Ranks | None) -> None
     host = SimpleNamespace(rerank_provider=lambda _: wrong)
     with pytest.raises(RerankError, match="'r'"):
         await ProviderReranker(host, "r").scores("q", ["a", "b"])  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("kept", "config", "speaks"), [
+    ({}, {}, True),
+    ({}, {"plugin_set": ["*"], "provider_settings": {"enable": True}}, True),
+    ({}, {"provider_settings": {"enable": False}}, False),
+    ({}, {"plugin_set": ["another"]}, False),
+    ({"session_service_config": {"session_enabled": False}}, {}, False),
+    ({"session_service_config": {"llm_enabled": False}}, {}, False),
+    ({"session_plugin_config": {"qq:FriendMessage:7": {"disabled_plugins": [NAME]}}}, {}, False),
+])  # fmt: skip
+async def test_nobody_is_spoken_to_where_the_owner_switched_it_off(
+    monkeypatch, kept, config, speaks
+):
+    async def get_async(*, key: str, default: object, **_: object) -> object:
+        return kept.get(key, default)
+
+    monkeypatch.setattr(sp, "get_async", get_async)
+    where = session_of("aiocqhttp", "", "7", "default", umo="qq:FriendMessage:7")
+    said = await AstrBotVoice(None, host(config), "zh").persona(where)
+    assert said == ("" if speaks else None)
