@@ -683,12 +683,12 @@ class Library(Part):
     ) -> Iterator[NamedChange]:
         """Changes with what they are about, but for what the asker may not be shown."""
         visible = self._context.visible(Rows(db), asker)
-        for number in numbers:
-            change = read_change(db, number)
-            if change and (words := _about(visible, change)) is not None:
-                first, is_undo = change, False
-                while first.undoes and (before := read_change(db, first.undoes)):
-                    first, is_undo = before, not is_undo
+        for change in filter(None, (read_change(db, number) for number in numbers)):
+            first, is_undo = change, False
+            while first.undoes and (before := read_change(db, first.undoes)):
+                first, is_undo = before, not is_undo
+            done = "undo" if is_undo else first.reason
+            if (words := _about(visible, change, done)) is not None:
                 yield NamedChange(change, words, first.reason, is_undo)
 
     async def undo(self, change: int, actor: str) -> Change:
@@ -707,10 +707,13 @@ class Library(Part):
         return undone
 
 
-def _about(visible: VisibleRows, change: Change) -> str | None:
+def _about(visible: VisibleRows, change: Change, done: str) -> str | None:
     """What a change altered, in its words; ``None`` if none may be shown.
 
     Facts say it best; where there are none, other rows do, or the messages that are muted.
+
+    Args:
+        done: Why it was made, or why what it does again was.
     """
     rows = visible.rows
     touched = [row for op in change.ops if (row := op.was or op.row)]
@@ -728,14 +731,14 @@ def _about(visible: VisibleRows, change: Change) -> str | None:
     told = told or [message for message in muted if message]
     for each in told:
         if visible.rank(each) is not Rank.HIDDEN:
-            return _words(rows, change, each)
+            return _words(rows, done, each)
     return None if told else ""
 
 
-def _words(rows: Rows, change: Change, row: SessionRow | Message) -> str:
+def _words(rows: Rows, done: str, row: SessionRow | Message) -> str:
     if isinstance(row, Message):
         return disclosed(row).text
-    if change.reason == "correct" and isinstance(row, Fact) and row.supersedes:
+    if done == "correct" and isinstance(row, Fact) and row.supersedes:
         row = rows.get(Fact, row.supersedes[0]) or row  # which it would be again
     return str(getattr(row, row.words[0]))
 
