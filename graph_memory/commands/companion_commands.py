@@ -165,6 +165,8 @@ class CompanionCommands(Answers):
         done = next(
             (done for done, words in _ACTS.items() if simplified(verb.casefold()) in words), ""
         )
+        if done == "edited" and (refusal := self.refusal(turn)):
+            return refusal
         if not done or number is None or bool(text) != (done == "edited"):
             return self._say("core_what")
 
