@@ -13,7 +13,7 @@ from ..identity import Identities
 from ..library import Called
 from ..model import Entity, Name, Turn, is_entity
 from ..store import Rows
-from ..text import normalise, one_line
+from ..text import normalise, one_line, simplified
 from .usage import CONFIRM, Answers, account
 
 LISTED = 20
@@ -45,8 +45,9 @@ class PeopleCommands(Answers):
         if not turn.is_owner:
             return self._say("people_private")
         words = ["".join(found) for found in _WORD.findall(text)]
+        verb = [_VERBS.get(simplified(word), word.casefold()) for word in words[:1]]
         try:
-            match [*(_VERBS.get(word, word.casefold()) for word in words[:1]), *words[1:]]:
+            match [*verb, *words[1:]]:
                 case []:
                     return await self._list()
                 case ["merge", first, second]:
@@ -56,7 +57,7 @@ class PeopleCommands(Answers):
                     return "\n".join([merged, *map(self._candidate, (one, into))])
                 case ["split", word]:
                     return await self._split(turn, word)
-                case ["link", first, second, *sure] if CONFIRM.issuperset(sure):
+                case ["link", first, second, *sure] if CONFIRM.issuperset(map(str.casefold, sure)):
                     return await self._link(turn, first, second, is_sure=bool(sure))
                 case ["unlink", word]:
                     user = account(turn, word)

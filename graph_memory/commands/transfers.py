@@ -40,8 +40,8 @@ PATIENCE = 25.0
 """Seconds for which an answer waits for an import; then it goes on in the background."""
 CONFIRM = 1800.0
 """Seconds within which an import has to be confirmed."""
-_UNDO = {"undo", "撤销"}
-_LEARN = {"learn", "学习"}
+_UNDO = {"undo", "撤销", "撤銷"}
+_LEARN = {"learn", "学习", "學習"}
 _KEYS = ("as", "persona", "platform", "bot", "to")
 _Move = tuple[str, str]
 """What a chat was called, and what it is called now."""

@@ -17,7 +17,7 @@ from ..service import MemoryService
 from ..settings import PARTS
 from ..text import one_line
 
-CONFIRM = frozenset({"confirm", "yes", "确认", "确定"})
+CONFIRM = frozenset({"confirm", "yes", "确认", "确定", "確認", "確定"})
 """Words by which something that was shown before is confirmed."""
 EVERYTHING = frozenset({"all", "everything", "全部", "所有"})
 LISTED = 10
