@@ -26,7 +26,7 @@ from ..recall import CLOSE, OPEN
 from ..references import Reference
 from ..store import queries
 from ..text import clean, clean_name, escape, fenced, one_line, simplified, tokens
-from .usage import LISTED, Answers, misused, number_of
+from .usage import LISTED, Answers, misused, number_of, numbered
 
 PAGE = 1_500
 """Tokens of a record that are shown at a time."""
@@ -39,11 +39,11 @@ MAX_NAME = 40
 MAX_PART = 200
 """Characters of a part of the inner state, and of a reason to speak first."""
 _ACTS = {
-    "pinned": {"pin", "固定", "置顶", "钉住"},
-    "unpinned": {"unpin", "取消固定", "取消置顶"},
-    "edited": {"edit", "改", "修改"},
-    "dropped": {"drop", "删", "删除", "去掉"},
-}
+    "pin": "pinned", "固定": "pinned", "置顶": "pinned", "钉住": "pinned",
+    "unpin": "unpinned", "取消固定": "unpinned", "取消置顶": "unpinned",
+    "edit": "edited", "改": "edited", "修改": "edited",
+    "drop": "dropped", "删": "dropped", "删除": "dropped", "去掉": "dropped",
+}  # fmt: skip
 _HISTORY = frozenset({"history", "历史", "从前"})
 _BACK = frozenset({"back", "换回", "恢复"})
 _CANCEL = frozenset({"cancel", "取消"})
@@ -157,18 +157,16 @@ class CompanionCommands(Answers):
     async def core(self, turn: Turn, what: str = "") -> str:
         """The turn's core facts in this chat, or a change to one of them."""
         verb, _, rest = what.strip().partition(" ")
-        given, _, text = rest.strip().partition(" ")
+        given, text = numbered(rest)
         number = number_of(given)
         if not verb:
             return await self._cores(turn)
         text = worded(clean(text), MAX_TEXT)
-        done = next(
-            (done for done, words in _ACTS.items() if simplified(verb.casefold()) in words), ""
-        )
-        if done == "edited" and (refusal := self.refusal(turn)):
-            return refusal
+        done = _ACTS.get(simplified(verb.casefold()), "")
         if not done or number is None or bool(text) != (done == "edited"):
             return self._say("core_what")
+        if done == "edited" and (refusal := self.refusal(turn)):
+            return refusal
 
         def change(row: CoreFact) -> CoreFact | None:
             if done == "dropped":

@@ -37,6 +37,7 @@ from .usage import (
     help_text,
     misused,
     number_of,
+    numbered,
 )
 
 MAX_STATEMENT = 120
@@ -49,8 +50,6 @@ _PAGE = re.compile(
     r"(?:[pP](?:age)?|第)\s?(?P<page>\d{1,5}|[一二两三四五六七八九十]{1,3}(?=\s?页))\s?页?"
 )
 """What is searched for, with a page of it at the end: 生日 第2页, 生日 第二页, birthday p2."""
-_BEHIND = re.compile(r"\s+|[，、]\s*|,(?!\d)\s*|(?<=[\d条條])[:：。](?!\d)\s*")
-"""What stands behind the number of a line, and before how it is: 1 …, 1，…, 第1条：…"""
 
 
 class Commands(Answers):
@@ -251,7 +250,7 @@ class Commands(Answers):
         """Forget a fact by its number in the last list or its id, now or after a day."""
         if not which:
             return self._say("forget_what")
-        number, _, day = which.strip().partition(" ")
+        number, day = numbered(which)
         memory = self._meant(turn, number)
         if memory is None:
             return self._say("forget_number", number=one_line(which, MAX_STATEMENT))
@@ -286,8 +285,8 @@ class Commands(Answers):
 
     async def correct(self, turn: Turn, which: str) -> str:
         """Replace a listed fact; ``which`` is its number or id, then how it really is."""
-        which, words = [*_BEHIND.split(which.strip(), maxsplit=1), ""][:2]
-        if not which or not words.strip():
+        which, words = numbered(which)
+        if not which or not words:
             return self._say("correct_what")
         memory = self._meant(turn, which)
         if memory is None:

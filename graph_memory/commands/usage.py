@@ -23,8 +23,10 @@ EVERYTHING = frozenset({"all", "everything", "全部", "所有"})
 LISTED = 10
 """Lines in a list; a chat message is no place for more."""
 MAX_GIVEN = 40
-_NUMBER = re.compile(r"(?:[#第]|[pP](?:age ?)?)?(\d{1,5})[条條页頁]?[.。]?")
+_NUMBER = re.compile(r"(?:[#第]|[pP](?:age ?)?)?(\d{1,5})[条條页頁个個]?[.。]?")
 """A number as people type it: 1, 第1条, 第二页, page 2, #1."""
+_BEHIND = re.compile(r"\s+|[，、]\s*|,(?!\d)\s*|(?<=[\d条條个個])[:：。](?!\d)\s*")
+"""What stands behind the number of a line, and before the rest: 1 …, 1，…, 第1条：…"""
 MAX_WISHES = 500
 T = TypeVar("T")
 
@@ -75,6 +77,12 @@ def number_of(word: str) -> int | None:
     """The number that a word is, if it is one of five digits at most."""
     found = _NUMBER.fullmatch(arabic(word.strip()))
     return int(found[1]) if found else None
+
+
+def numbered(text: str) -> tuple[str, str]:
+    """The number of a line that a text begins with, and what stands behind it."""
+    number, *behind = _BEHIND.split(text.strip(), maxsplit=1)
+    return number, "".join(behind)
 
 
 def account(turn: Turn, given: str) -> str:
