@@ -454,7 +454,9 @@ def _seasons(text: str, found: list[Span], zone: tzinfo) -> list[Span]:
     ]
 
 
-_HOURS = re.compile(r"\s*(\d{1,2})[:：](\d{2})\s*[-–—~～－至到]\s*(\d{1,2})[:：](\d{2})\s*")
+_TIME = r"(\d{1,2})[:：](\d{2})"
+_HOURS = re.compile(rf"\s*(?!00?[:：]00\D+24){_TIME}\s*[-–—~～－至到]\s*{_TIME}\s*")
+"""From when until when; not 0:00-24:00, of which begin and end are one, as if there were none."""
 
 
 @dataclass(frozen=True, slots=True)

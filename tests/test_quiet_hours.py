@@ -54,7 +54,9 @@ def test_none(text: str) -> None:
     assert quiet_hours(text) is None
 
 
-@pytest.mark.parametrize("text", ["23:00", "23-8", "25:00-08:00", "23:61-08:00", "夜里"])
+@pytest.mark.parametrize(
+    "text", ["23:00", "23-8", "25:00-08:00", "23:61-08:00", "夜里", "0:00-24:00"]
+)
 def test_nonsense(text: str) -> None:
     with pytest.raises(ValueError, match=r".+"):
         quiet_hours(text)

@@ -301,8 +301,7 @@ class Proactive(Part):
         """Send it while no reply is under way; false if something happened meanwhile."""
         async with self._voice.turn(session):
             now = self._now()
-            is_other = await self._voice.persona(session) is None
-            if is_other or await self._is_moot(session, row):
+            if await self._voice.persona(session) is None or await self._is_moot(session, row):
                 return False
             done = await self._alter(row, status=FollowUpStatus.DONE.value, due_at=now)
             if done and await self._voice.say(session, text):
