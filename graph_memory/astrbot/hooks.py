@@ -30,6 +30,7 @@ from ..service import MemoryService
 from ..transfer.sources.astrbot_history import is_said
 from .adapter import DEPARTURE, RETRACTIONS, EventState, Host, state_of
 from .handlers import is_command, is_off
+from .providers import answer_of
 from .speech import speech
 
 logger = logging.getLogger("graph_memory.plugin")
@@ -246,12 +247,11 @@ async def _more(host: Host, memory: MemoryService, event: Any, run: Any) -> str:
     except Exception as error:  # whatever the provider's SDK raises: one message fewer
         logger.info("the model could not be asked to go on: %r", error)
         return ""
-    usage = answer.usage
-    cost = (usage.input_other + usage.input_cached, usage.output) if usage else (0, 0)
-    memory.spending.add(PURPOSE, *cost)
+    told = answer_of(answer)
+    memory.spending.add(PURPOSE, told.tokens_in, told.tokens_out)
     if answer.role != "assistant":
         return ""
-    reply = read(answer.completion_text or "", frozenset(Word))
+    reply = read(told.text, frozenset(Word))
     return "" if Word.SILENCE in reply.words else reply.text.strip()
 
 

@@ -58,14 +58,14 @@ class ProviderModel:
         provider = await self._provider(where)
         try:
             try:
-                return _answer(await self._host.generate(provider, system, prompt, tool))
+                return answer_of(await self._host.generate(provider, system, prompt, tool))
             except Exception as error:
                 if tool is None or not _is_refusal(error):
                     raise
             schema = json.dumps(tool.parameters, ensure_ascii=False)
             prompt += "\n\nAnswer with one JSON object and nothing else. Its JSON schema is:\n"
             prompt += schema
-            return _answer(await self._host.generate(provider, system, prompt))
+            return answer_of(await self._host.generate(provider, system, prompt))
         except Exception as error:  # whatever the provider's SDK raises
             reason = f"the language model failed: {brief(error)}"
             raise ExtractionError(reason, failure_of(error)) from error
@@ -270,7 +270,8 @@ def _is_refusal(error: Exception) -> bool:
     return status_of(error) in {400, 404, 405, 415, 422}
 
 
-def _answer(response: Any) -> Answer:
+def answer_of(response: Any) -> Answer:
+    """What AstrBot's response holds, and what it cost."""
     arguments = response.tools_call_args[0] if response.tools_call_args else None
     usage = response.usage
     return Answer(

@@ -163,8 +163,7 @@ def seed(session: str, tongue: str) -> InnerState:
 
 def lines(row: InnerState, tongue: str) -> list[str]:
     """The inner state as it is shown to the chat model, under a heading."""
-    told = [fenced(text, MAX_PART) for text in row.told.values()]
-    parts = [f"- {text}" for text in told if text]
+    parts = [f"- {fenced(text, MAX_PART)}" for text in row.told.values()]
     return [say(tongue, "lead_inner"), *parts] if parts else []
 
 

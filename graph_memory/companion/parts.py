@@ -135,8 +135,7 @@ class Companion(Part):
         inner = state.inner
         if "inner_state" in self.parts and inner is None and state.before is None:
             inner = inner_state.seed(turn.session.id, language)  # how one is with strangers
-            lines += inner_state.lines(inner, language)
-        elif inner and rank_of(view, inner) is Rank.OWN:
+        if inner and rank_of(view, inner) is Rank.OWN:
             lines += inner_state.lines(inner, language)
         core = [row for row in state.core if rank_of(view, row) is Rank.OWN]
         lines += _core(core, language) if core else []
