@@ -316,7 +316,10 @@ class Learning(Part):
         message = await self.hear(replace(turn, text=without_request(clean(turn.text))))
         if message is None:
             return ()
-        await self._claim_all(turn.session.id, self._buffers.held(turn.session.id))
+        here = turn.session  # another bot may be who listens there
+        if message.session != here.id and await self._journal.retag(message.id, here):
+            (message,) = await self._journal.messages([message.id])
+        await self._claim_all(message.session, self._buffers.held(message.session))
         (claimed,) = await self._journal.messages([message.id]) or [message]
         if claimed.batch is not None and self._has_model:
             queue = await self._journal.queue()
@@ -325,7 +328,7 @@ class Learning(Part):
                 await asyncio.wait(attempt, timeout=REMEMBER_TIMEOUT)
         if not await self._extractor.confirm(message, besides) and claimed.batch is not None:
             await self._extractor.keep(await self._journal.batch(claimed.batch), message, besides)
-        facts = await self._journal.read(lambda rows: rows.find(Fact, session=turn.session.id))
+        facts = await self._journal.read(lambda rows: rows.find(Fact, session=message.session))
         return tuple(fact for fact in facts if message.id in fact.evidence)
 
     async def revive(self) -> int:

@@ -15,7 +15,7 @@ from astrbot.core.star.star_handler import star_handlers_registry
 from graph_memory.astrbot import Host, hooks
 from graph_memory.astrbot.adapter import state_of
 from graph_memory.learning.learning_queue import EAR
-from graph_memory.model import BOT, Session, User
+from graph_memory.model import BOT, Fact, Session, User
 from graph_memory.retention import DAY
 from graph_memory.store.messages import LATE
 
@@ -262,3 +262,20 @@ async def test_an_account_is_noted_once_a_day(club: Group) -> None:
     club.world.later(2)
     await club.hears(ONE, "10001", "晚安")
     assert instances.seen["aiocqhttp", ONE] == first + DAY + 1
+
+
+async def test_what_a_bot_is_told_to_remember_is_kept_though_another_one_listens(
+    club: Group, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def persona(event: Event, _request: object = None) -> str:
+        return {ONE: "mei", OTHER: "lan"}[event.get_self_id()]
+
+    monkeypatch.setattr(club.host, "persona", persona)
+    await acquainted(club)
+    for own in (ONE, OTHER):
+        await club.hears(own, "10001", "大家好")
+    asked = await club.host.turn(club.event(OTHER, "10001", "", asked=True), text="我对花生过敏")
+    await club.world.commands.remember(asked)
+    (kept,) = await club.world.rows(Fact)
+    assert (kept.session, "花生" in kept.statement) == (asked.session.id, True)
+    assert "已删掉" in await club.world.commands.undo(asked)
