@@ -176,13 +176,13 @@ class CompanionCommands(Answers):
             return replace(row, pinned=done == "pinned")
 
         try:
-            await self.memory.companion.alter(turn.session, turn.asker, number, turn.user, change)
+            await self.memory.companion.alter(turn.session, number, turn.user, change)
         except NotFoundError:
             return self._say("core_number", number=number)
         return self._say(f"core_{done}", number=number, text=text)
 
     async def _cores(self, turn: Turn) -> str:
-        found = await self.memory.companion.core(turn.asker, turn.session)
+        found = await self.memory.companion.core(turn.user, turn.session)
         self.memory.references.number(turn, [])  # these numbers are those of no memories
         if not found:
             return self._say("core_none")

@@ -13,7 +13,7 @@ from ..dates import day_of, moment
 from ..errors import JournalError, NotFoundError
 from ..learning.prompt import ExtractionExtension, PromptContext
 from ..locales import say
-from ..model import Asker, Batch, Change, Episode, Fact, Session, Turn
+from ..model import Batch, Change, Episode, Fact, Session, Turn
 from ..privacy.scope import Rank, View, rank_of
 from ..recall import Recaller, language_of
 from ..retention import DAY
@@ -153,9 +153,9 @@ class Companion(Part):
 
     # ---------------------------------------------------------------- core facts
 
-    async def core(self, asker: Asker, session: Session) -> list[CoreFact]:
-        """The core facts about who asks."""
-        return await self._journal.read(lambda rows: standing(rows, session.id, asker.accounts))
+    async def core(self, user: str, session: Session) -> list[CoreFact]:
+        """The core facts about an account, which has numbers of its own."""
+        return await self._journal.read(lambda rows: standing(rows, session.id, [user]))
 
     def remembering(self, turn: Turn) -> Callable[[Rows, Draft], None] | None:
         """Makes core facts of what somebody asked to be remembered in private."""
@@ -175,12 +175,11 @@ class Companion(Part):
     async def alter(
         self,
         session: Session,
-        asker: Asker,
         number: int,
         actor: str,
         change: Callable[[CoreFact], CoreFact | None],
     ) -> Change:
-        """Change one of the asker's own core facts.
+        """Change one of the actor's own core facts.
 
         Args:
             change: Returns the new row for the old one; ``None`` deletes it.
@@ -191,7 +190,7 @@ class Companion(Part):
 
         def draft(rows: Rows) -> Draft:
             made = Draft(actor, "core")
-            own = standing(rows, session.id, asker.accounts)
+            own = standing(rows, session.id, [actor])
             row = next((each for each in own if each.number == number), None)
             if row is None:
                 raise NotFoundError(f"there is no core fact {number} here")
