@@ -197,11 +197,9 @@ async def decorate(host: Host, memory: MemoryService, event: Any) -> None:
             reply = read(part.text, words)
             if reply.is_silent:
                 continue
-            if reply.words:
-                part.text = reply.text
+            part.text = reply.text
         kept.append(part)
-    if len(kept) < len(result.chain):
-        result.chain = kept
+    result.chain = kept
 
 
 async def stands(memory: MemoryService, turn: Turn) -> bool:

@@ -174,22 +174,28 @@ class Proactive(Part):
     async def standing(self, session: Session) -> list[FollowUp]:
         """What is planned in a Session and not overtaken, the next one first."""
         found = await self._journal.read(lambda rows: rows.find(FollowUp, session=session.id))
-        return [row for row in waiting(found) if not await self._is_back(session, row)]
+        return [row for row in waiting(found) if not await self._is_over(session, row)]
 
     async def cancel(self, row: FollowUp, actor: str) -> None:
         """Drop one, or raise ``NotFoundError`` if it does not wait any more."""
         if await self._alter(row, actor, status=FollowUpStatus.DROPPED.value) is None:
             raise NotFoundError("it does not wait any more")
 
-    async def _is_back(self, session: Session, row: FollowUp) -> bool:
-        return await self._journal.look(
-            lambda db: queries.heard_since(db, session.circle, row.created_at)
-        )
+    async def _is_over(self, session: Session, row: FollowUp) -> bool:
+        """Whether its user has talked since, or had what was said last forgotten."""
+
+        def look(db: sqlite3.Connection) -> bool:
+            rows = Rows(db)
+            said = [each for each in rows.messages_before(session.id, None, SHOWN) if each.is_human]
+            is_forgotten = bool(said) and rows.is_forgotten(said[-1])
+            return is_forgotten or queries.heard_since(db, session.circle, row.created_at)
+
+        return await self._journal.look(look)
 
     async def _is_moot(self, session: Session, row: FollowUp) -> bool:
-        """Whether its user has talked since, or is not heard (any more)."""
+        """Whether it is over, or its user is not heard (any more)."""
         hears = self._learning.hears(session, row.user)
-        return not hears or await self._is_back(session, row)
+        return not hears or await self._is_over(session, row)
 
     async def _alter(self, row: FollowUp, actor: str = ACTOR, **changes: Any) -> FollowUp | None:
         """Let one be otherwise; ``None`` if it is not what it was any more."""
