@@ -52,7 +52,7 @@ _ONE_AFTER_ANOTHER = re.compile(r"\}\s+\{")
 """Between objects of which no list is made."""
 _REPLACES = re.compile(r">\s*([0-9]{1,6}(?:\s*[,，、]\s*[0-9]{1,6})*)")
 _PAIR = re.compile(
-    r"(?<![A-Za-z0-9])(?<!^-)(?<![^0-9]-)([0-9]{1,6})(?![0-9])(?:\s*[:：@]\s*([0-9]{1,6})(?![0-9]))?"
+    r"(?<![A-Za-z0-9])(?<!^-)(?<![^0-9]-)([0-9]{1,6})(?![0-9])(?:\s*[:：@]\s*\[?([0-9]{1,6})(?![0-9]))?"
 )
 """A known fact, and the message that speaks of it."""
 _NUMBER = re.compile(r"(?<![A-Za-z0-9])(?<!^-)(?<![^0-9]-)[0-9]{1,6}(?![0-9])")
@@ -344,8 +344,12 @@ def numbers(value: Any) -> tuple[int, ...]:
 
 
 def _pairs(value: Any) -> dict[int, int]:
-    """Messages by numbers of known facts (``"3:12, 5"``); 0 where none is named."""
-    pairs = (pair for text in _texts(value) for pair in _PAIR.findall(text))
+    """Messages by numbers of known facts (``"3:12, 5:7"``); 0 where none is named.
+
+    Where one names a message, a number alone is another message (``"3:12,13"``), or of a remark.
+    """
+    found = (_PAIR.findall(text) for text in _texts(value))
+    pairs = (pair for each in found for pair in [one for one in each if one[1]] or each)
     return {int(known): int(said or 0) for known, said in pairs if int(known)}
 
 

@@ -263,7 +263,8 @@ def test_marks_of_a_line():
 U1|works_at|青柠|3,4||0.6|past >3,5|小雨以前在青柠上班
 E2|other||5|2026-05|30%|hearsay secret|裁员 失业，丢工作、失业|听说青柠|要裁员
 U2|||大王，鹏哥
-restated|3:12, 7
+restated|3:12 7:[2]
+restated|8
 ended|4：9
 used|5,6"""
     extraction = parse(Answer("", {"lines": lines}))
@@ -275,8 +276,13 @@ used|5,6"""
     assert (first.keywords, second.keywords) == ("", "失业 丢工作")  # what it says it has
     (person,) = extraction.entities
     assert (person.id, person.aliases) == ("U2", ("大王", "鹏哥"))
-    assert (extraction.restated, extraction.ended) == ({3: 12, 7: 0}, {4: 9})
+    assert (extraction.restated, extraction.ended) == ({3: 12, 7: 2, 8: 0}, {4: 9})
     assert extraction.used == (5, 6)
+
+
+@pytest.mark.parametrize("said", ["4:12,13", "4:12 5 days ago", "4:[12]|3月底", "4：12、13"])
+def test_what_stands_behind_a_mark_is_no_other_known_fact(said: str):
+    assert parse(Answer("", {"lines": f"ended|{said}"})).ended == {4: 12}
 
 
 @pytest.mark.parametrize("lines", ["", "  \n", [], "nothing to remember"])
