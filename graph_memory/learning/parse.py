@@ -45,6 +45,9 @@ _FACT = (
     "subject", "predicate", "object", "evidence", "date", "importance", "marks", "keywords",
     "statement",
 )  # fmt: skip
+_COLUMNS = ["主", "谓词", "宾", "消息", "日期", "重要度", "标记", "检索词", "陈述", "messages"]
+_FIELD = dict(zip(_COLUMNS, (*_FACT, "evidence"), strict=True))
+"""Fields of a fact by what the prompt calls them, which models that write objects do as well."""
 _SPLIT = re.compile(r"[|｜]")
 _COUNTED = re.compile(r"^\d{1,2}(?:[.)）]\s|、)\s*")
 """What numbered lines begin with."""
@@ -257,7 +260,8 @@ def _answer_of(data: Any, depth: int = 3) -> dict[str, Any] | None:
 
 
 def _is_fact(data: Any) -> bool:
-    return isinstance(data, dict) and {"subject", "statement"} <= data.keys()
+    found = {_FIELD.get(key, key) for key in data} if isinstance(data, dict) else set()
+    return {"subject", "statement"} <= found
 
 
 def _each(value: Any, read: Callable[[dict[str, Any]], T | None], limit: int) -> tuple[T, ...]:
@@ -278,6 +282,7 @@ def _entity(data: dict[str, Any]) -> EntityClaim | None:
 
 
 def _fact(data: dict[str, Any], predicates: Collection[str]) -> FactClaim | None:
+    data = {_FIELD.get(key, key): value for key, value in data.items()}
     subject = line_of(data.get("subject"), MAX_NAME)
     statement = line_of(data.get("statement"), MAX_STATEMENT)
     if not subject or not statement:

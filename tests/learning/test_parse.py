@@ -107,6 +107,17 @@ def test_an_object_has_its_marks_in_a_list_or_by_themselves(more: dict[str, Any]
     assert (fact.secret, fact.hearsay, fact.past, fact.replaces) == (True, True, False, (3,))
 
 
+@pytest.mark.parametrize("said", [
+    {"subject": "U1", "predicate": "likes", "object": "猫", "messages": [2], "statement": "喜欢猫"},
+    {"主": "U1", "谓词": "likes", "宾": "猫", "消息": "2", "陈述": "喜欢猫"},
+])  # fmt: skip
+def test_objects_have_their_fields_by_what_the_prompt_calls_them(said: dict[str, Any]):
+    for answer in (Answer("", {"facts": [said]}), Answer(json.dumps([said], ensure_ascii=False))):
+        (fact,) = parse(answer).facts
+        assert (fact.subject, fact.predicate, fact.object) == ("U1", "likes", "猫")
+        assert (fact.evidence, fact.statement) == ((2,), "喜欢猫")
+
+
 def test_a_truncated_answer_keeps_what_was_complete():
     (fact,) = parse(Answer(TEXT[: TEXT.index('"evidence"')])).facts
     assert fact.statement == "张三养了一只叫豆豆的猫"
