@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 from ..errors import ExtractionError, Failure
 from ..inference.ports import Answer
 from ..model import PREDICATES, EntityType
-from ..text import normalise, one_line
+from ..text import normalise, one_line, simplified
 
 T = TypeVar("T")
 
@@ -60,6 +60,11 @@ _PAIR = re.compile(
 """A known fact, and the message that speaks of it."""
 _NUMBER = re.compile(r"(?<![A-Za-z0-9])(?<!^-)(?<![^0-9]-)[0-9]{1,6}(?![0-9])")
 """No part of a word, and not below zero: models write -1 for none."""
+_PAST, _HEARSAY, _SECRET = (
+    re.compile(rf"(?<!\w)(?:{words})(?!\w)")
+    for words in ("past|以前是?", "hearsay|听说", "secret|要?保密|是惊喜")
+)
+"""Marks, also in the words by which the prompt explains them."""
 _SEPARATOR = re.compile(r"[,，、;；/|]")
 _SPACED = re.compile(r"[\s,，、;；/]+")
 _YES = frozenset({"true", "yes", "y", "1", "是", "有", "值得", "对"})
@@ -288,7 +293,8 @@ def _fact(data: dict[str, Any], predicates: Collection[str]) -> FactClaim | None
     if not subject or not statement:
         return None
     predicate = normalise(line_of(data.get("predicate"), MAX_NAME)).replace(" ", "_")
-    marks = normalise(" ".join(line_of(each, MAX_NAME) for each in _list(data.get("marks"))[:10]))
+    marks = " ".join(line_of(each, MAX_NAME) for each in _list(data.get("marks"))[:10])
+    marks = simplified(normalise(marks))
     asked = " ".join(line_of(each, MAX_KEYWORDS) for each in _list(data.get("keywords"))[:10])
     words = _SPACED.split(asked[:MAX_KEYWORDS])
     return FactClaim(
@@ -299,9 +305,9 @@ def _fact(data: dict[str, Any], predicates: Collection[str]) -> FactClaim | None
         importance=_share(data.get("importance")),
         evidence=numbers(data.get("evidence")),
         date=line_of(data.get("date"), 32),
-        past=_flag(data.get("past")) or "past" in marks,
-        hearsay=_flag(data.get("hearsay")) or "hearsay" in marks,
-        secret=_flag(data.get("secret")) or "secret" in marks,
+        past=_flag(data.get("past")) or bool(_PAST.search(marks)),
+        hearsay=_flag(data.get("hearsay")) or bool(_HEARSAY.search(marks)),
+        secret=_flag(data.get("secret")) or bool(_SECRET.search(marks)),
         replaces=numbers(",".join(_REPLACES.findall(marks)) or data.get("replaces")),
         keywords=" ".join(word for word in dict.fromkeys(words) if word not in statement),
     )

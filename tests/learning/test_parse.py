@@ -107,6 +107,15 @@ def test_an_object_has_its_marks_in_a_list_or_by_themselves(more: dict[str, Any]
     assert (fact.secret, fact.hearsay, fact.past, fact.replaces) == (True, True, False, (3,))
 
 
+@pytest.mark.parametrize(("marks", "found"), [
+    ("要保密", "secret"), ("保密 >3", "secret"), ("[secret]", "secret"), ("聽說", "hearsay"),
+    ("以前是", "past"), ("past>3", "past"), ("以前的工作 不保密", ""), ("", ""),
+])  # fmt: skip
+def test_marks_are_known_by_the_words_that_explain_them(marks: str, found: str):
+    (fact,) = parse(Answer("", {"lines": f"U1|status||3||0.6|{marks}||张三要求婚"})).facts
+    assert [mark for mark in ("past", "hearsay", "secret") if getattr(fact, mark)] == found.split()
+
+
 @pytest.mark.parametrize("said", [
     {"subject": "U1", "predicate": "likes", "object": "猫", "messages": [2], "statement": "喜欢猫"},
     {"主": "U1", "谓词": "likes", "宾": "猫", "消息": "2", "陈述": "喜欢猫"},
