@@ -112,6 +112,8 @@ _DATE = r"\d{4}(?:-\d{1,2}(?:-\d{1,2})?)?"
 _RANGE = re.compile(
     rf"\s*+(?P<first>{_DATE})?\s*+(?P<to>\.\.|~|—|–|至|到|\bto\b)?\s*+(?P<last>{_DATE})?\s*+"
 )
+_UNTIL = re.compile(r"\.\.|[~～—–至到]|\bto\b|(?<=\d{4})-(?=\d{4}(?!\d))")
+"""What stands before the end of a period, whatever a model was told to write."""
 _SEASON = re.compile(
     r"(?P<zh>[春夏秋冬])(?:(?P<end>[天季])|(?<=[年的初早盛深晚入].)(?![节晚运联夏秋冬令至奥瓜]))"
     r"|(?P<lead>\b(?:last|that|this|in) (?:the )?)?\b"
@@ -190,7 +192,7 @@ def extent(text: str, zone: tzinfo) -> Span | None:
 
 def end_of(text: str, zone: tzinfo) -> float | None:
     """When a period like ``2026-05-04..2026-05-10`` or ``..2026-05`` ends, if it does."""
-    found = extent(text.partition("..")[2], zone)
+    found = extent(_UNTIL.split(f"{text}..", 1)[1], zone)
     return found[1] if found else None
 
 
