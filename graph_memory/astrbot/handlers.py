@@ -17,7 +17,7 @@ from astrbot.core.star.register.star_handler import get_handler_or_create
 from astrbot.core.star.star_handler import EventType, star_handlers_registry
 
 from ..commands.tools import Tool, offered
-from ..commands.usage import number_of
+from ..commands.usage import number_of, numbered
 from ..settings import Settings
 from ..text import simplified
 
@@ -72,10 +72,10 @@ class PersonaNamed(CustomFilter):  # type: ignore[misc]
 
 
 class Terse(CustomFilter):  # type: ignore[misc]
-    """Passes a command with a prefix, or with nothing but numbers behind: no talk."""
+    """Passes a command with a prefix, or with nothing or a number behind: no talk."""
 
     def filter(self, event: Any, cfg: Any) -> bool:
-        behind = event.message_str.split()[2:]
+        behind = [numbered(each)[0] for each in event.message_str.split(maxsplit=2)[2:]]
         is_talk = any(not word.isdecimal() and number_of(word) is None for word in behind)
         return bool(_prefix(event, cfg)) or not is_talk
 

@@ -360,7 +360,8 @@ class Commands(Answers):
 ALONE = frozenset({"status", "page", "redo", "why", "preview", "backup", "doctor"})
 """Commands that take no words: with some, they show their usage."""
 TERSE = ALONE | {"help", "mine", "records", "forget"}
-"""Commands that take numbers at most: with other words, and no prefix, they may be talk."""
+"""Commands that take a number at most, with a day: with other words, and no prefix, they may be
+talk."""
 ADMINS = frozenset(
     {"page", "people", "flush", "preview", "backup", "doctor", "move", "restore", "import"}
 )
