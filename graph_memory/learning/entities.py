@@ -44,8 +44,9 @@ _GENERIC = NOBODY | FIRST | SECOND | BOT_WORDS
 _NUMBERED = re.compile(r"(?:用户|使用者|发言者|说话人|群友|user|speaker)[ _#]?[0-9a-z甲乙丙丁]")
 """Nobody in particular, told apart from others."""
 _USER_LABEL = re.compile(r"u\d{1,3}")
+LABEL = re.compile(r"(?<![A-Za-z0-9])[UE]\d{1,3}(?![A-Za-z0-9])")
 _ENTITY_LABEL = re.compile(r"e\d{1,3}")
-_QUOTES = "@＠\"'“”‘’「」『』《》<>[]【】()（）,，.。!！?？:：;；"
+_QUOTES = "*`@＠\"'“”‘’「」『』《》<>[]【】()（）,，.。!！?？:：;；"
 
 
 def kin(circle: str, user: str, word: str) -> str:
@@ -176,15 +177,21 @@ class EntityResolver:
         self.bot = Node(bot_of(visible, persona), (called or BOT.upper(),), EntityType.BOT)
 
     def plain(self, reference: str) -> str:
-        """A reference without the name that a model writes beside a label: U1 张三."""
+        """A reference without the name beside a label (U1 张三), or with it: U1的妈妈."""
         word = reference.strip(_QUOTES + " ")
-        for label, item in {**self._labels.people, **self._labels.things}.items():
-            beside = word[len(label) :]
-            # U10 is not U1.
-            is_label = word.upper().startswith(label) and not beside[:1].isdecimal()
-            if is_label and beside.strip(_QUOTES + " ") in (item.name, *item.also):
-                return label
-        return reference
+        found = LABEL.search(word)
+        if found is None or found[0] == word or not (names := self.called(found[0])):
+            return reference
+        beside = word.replace(found[0], "").strip(_QUOTES + " ")
+        return found[0] if beside in names else word.replace(found[0], names[0])
+
+    def called(self, label: str) -> tuple[str, ...]:
+        """What stands under a label is called, if that is none: somebody may speak of E1."""
+        item = {**self._labels.people, **self._labels.things}.get(label)
+        claim = self._claims.get(normalise(label))
+        known = (*item.name.split(" / "), *item.also) if item else ()
+        names = (*known, claim.name, *claim.aliases) if claim else known
+        return () if occurs(normalise(label), self._said) else names
 
     def find(self, reference: str, message: Message, *, is_object: bool = False) -> Node | None:
         """The node that a label, pronoun or name means in a message, if any in particular.
@@ -278,7 +285,7 @@ class EntityResolver:
             if _plain(claim.name) in KIN and self._is_said(claim.name):
                 aliases = (self._owned(claim.name, speaker), *aliases)
             return replace(found, names=(*found.names, *aliases))
-        return self._named(claim.name, claim.type, aliases, message)
+        return self._named(self.plain(claim.name), claim.type, aliases, message)
 
     def by_id(self, id: str) -> Node:
         """A node that is known already, under the name it was last called."""

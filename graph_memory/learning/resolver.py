@@ -39,13 +39,12 @@ from ..text import is_chinese, normalise, one_line
 from .attribution import ends
 from .batching import ChangeBuilder
 from .dedup import MAX_EVIDENCE, FactHistory, ended, fact_id, moves, repeated
-from .entities import EntityResolver, Node
+from .entities import LABEL, EntityResolver, Node
 from .parse import Extraction, FactClaim
 from .prompt import PromptContext
 
 _UNDATED = frozenset({"is_named", "age", "birthday", "from"})
 """Their date is not when they began to be true."""
-_LABEL = re.compile(r"(?<![A-Za-z0-9])U\d{1,3}(?![A-Za-z0-9])")
 
 
 def resolve(
@@ -278,15 +277,13 @@ class _Resolution:
                 self.changes.put(replace(episode, summary=text, confidential=is_kept))
 
     def _plain(self, text: str) -> str:
-        """``text`` with people's names where the model left their labels."""
+        """``text`` with names where the model left labels."""
 
         def name(found: re.Match[str]) -> str:
-            person = self._known.people.get(found[0])
-            if person is None or any(found[0] in m.text for m in self._batch.messages):
-                return found[0]
-            return person.name or ("有人" if is_chinese(text) else "somebody")
+            names = self._nodes.called(found[0]) or found
+            return names[0] or ("有人" if is_chinese(text) else "somebody")
 
-        return one_line(_LABEL.sub(name, text), 300)
+        return one_line(LABEL.sub(name, text), 300)
 
     # ----------------------------------------------------------------- marks
 
