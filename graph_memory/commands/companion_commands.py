@@ -277,12 +277,8 @@ class CompanionCommands(Answers):
         if number is None:
             self.memory.references.number(turn, [])  # these numbers are those of no memories
             return self._plans(found)
-        if not 0 < number <= len(found):
-            return self._say("care_number", number=number)
-        row = found[number - 1]
-        try:
-            await care.cancel(row, turn.user)
-        except NotFoundError:
+        row = found[number - 1] if 0 < number <= len(found) else None
+        if row is None or not await care.cancel(row, turn.user):
             return self._say("care_number", number=number)
         return self._say("care_cancelled", reason=one_line(row.reason, MAX_PART))
 

@@ -45,6 +45,7 @@ JUST = 600.0
 """Seconds for which a change was made just now."""
 MESSAGE = "message"
 """Kind of a memory that is somebody's very words."""
+_ME = {"me", "myself", "我", "我自己"}
 _PAGE = re.compile(
     r"(?s)(?P<text>.*\S)(?:\s+|[，,]\s*)"
     r"(?:[pP](?:age)?|第)\s?(?P<page>\d{1,5}|[一二两三四五六七八九十]{1,3}(?=\s?页))\s?页?"
@@ -250,6 +251,8 @@ class Commands(Answers):
         """Forget a fact by its number in the last list or its id, now or after a day."""
         if not which:
             return self._say("forget_what")
+        if which.strip().casefold() in _ME:
+            return self._say("forgetme_first", account="")
         number, day = numbered(which)
         memory = self._meant(turn, number)
         if memory is None:

@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Protocol
 
 from ..context import Context, Part
 from ..dates import midnight, moment, quiet_hours
-from ..errors import GraphMemoryError, NotFoundError
+from ..errors import GraphMemoryError
 from ..inference.ports import LanguageModel
 from ..learning import Learning
 from ..locales import say
@@ -176,10 +176,9 @@ class Proactive(Part):
         found = await self._journal.read(lambda rows: rows.find(FollowUp, session=session.id))
         return [row for row in waiting(found) if not await self._is_over(session, row)]
 
-    async def cancel(self, row: FollowUp, actor: str) -> None:
-        """Drop one, or raise ``NotFoundError`` if it does not wait any more."""
-        if await self._alter(row, actor, status=FollowUpStatus.DROPPED.value) is None:
-            raise NotFoundError("it does not wait any more")
+    async def cancel(self, row: FollowUp, actor: str) -> bool:
+        """Drop one; false if it does not wait any more."""
+        return await self._alter(row, actor, status=FollowUpStatus.DROPPED.value) is not None
 
     async def _is_over(self, session: Session, row: FollowUp) -> bool:
         """Whether its user has talked since, or had what was said last forgotten."""
