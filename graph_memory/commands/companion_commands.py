@@ -289,7 +289,7 @@ class CompanionCommands(Answers):
             self._say(
                 "care_line",
                 number=number,
-                when=self._moment(row.due_at),
+                when=self._moment(self.memory.companion.proactive.earliest(row)),
                 reason=one_line(row.reason, MAX_PART),
             )
             for number, row in enumerate(plans, 1)

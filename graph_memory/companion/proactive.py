@@ -176,6 +176,10 @@ class Proactive(Part):
         found = await self._journal.read(lambda rows: rows.find(FollowUp, session=session.id))
         return [row for row in waiting(found) if not await self._is_over(session, row)]
 
+    def earliest(self, row: FollowUp) -> float:
+        """When it may be said: not in quiet hours."""
+        return (self._quiet and self._quiet.until(row.due_at, self._zone)) or row.due_at
+
     async def cancel(self, row: FollowUp, actor: str) -> bool:
         """Drop one; false if it does not wait any more."""
         return await self._alter(row, actor, status=FollowUpStatus.DROPPED.value) is not None
