@@ -48,10 +48,9 @@ class Identities:
         """Enter a row or its newer state; other kinds are ignored."""
         if isinstance(row, Merge):
             self._merges[row.id] = row
-            self._found = None
         elif isinstance(row, Link):
             self._links[row.id] = row
-            self._found = None
+        self._found = None
 
     def drop(self, kind: str, id: str) -> None:
         """Take a row out; harmless if it is not there."""
