@@ -272,7 +272,8 @@ def _is_refusal(error: Exception) -> bool:
 
 def answer_of(response: Any) -> Answer:
     """What AstrBot's response holds, and what it cost."""
-    arguments = response.tools_call_args[0] if response.tools_call_args else None
+    calls = response.tools_call_args or [None]
+    arguments = calls[0] if len(calls) == 1 else {"calls": calls}
     usage = response.usage
     return Answer(
         response.completion_text or "" if arguments else _text(response),

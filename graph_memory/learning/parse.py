@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 from ..errors import ExtractionError, Failure
 from ..inference.ports import Answer
 from ..model import PREDICATES, EntityType
-from ..text import normalise, one_line, simplified
+from ..text import normalise, one_line
 
 T = TypeVar("T")
 
@@ -62,7 +62,7 @@ _NUMBER = re.compile(r"(?<![A-Za-z0-9])(?<!^-)(?<![^0-9]-)[0-9]{1,6}(?![0-9])")
 """No part of a word, and not below zero: models write -1 for none."""
 _PAST, _HEARSAY, _SECRET = (
     re.compile(rf"(?<!\w)(?:{words})(?!\w)")
-    for words in ("past|以前是?", "hearsay|听说", "secret|要?保密|是惊喜")
+    for words in ("past|以前是?", "hearsay|[听聽][说說]", "secret|要?保密|是[惊驚]喜")
 )
 """Marks, also in the words by which the prompt explains them."""
 _SEPARATOR = re.compile(r"[,，、;；/|]")
@@ -164,8 +164,7 @@ def parse(
     if data is None:
         _require_end(answer.text)
         if not _SPLIT.search(answer.text):
-            reason = "the model answered without the JSON it was asked for"
-            raise ExtractionError(reason, Failure.NO_JSON)
+            raise ExtractionError("the model answered neither lines nor JSON", Failure.NO_JSON)
         data = {"lines": answer.text}
     known, lines = data.get("known"), data.get("lines")
     if "lines" in data:
@@ -257,11 +256,14 @@ def _answer_of(data: Any, depth: int = 3) -> dict[str, Any] | None:
         return None
     if any(_is_fact(item) for item in data):
         return {"facts": data}
-    # In one of some values: as an object, else as text.
-    objects = [item for item in data[:8] if isinstance(item, dict | list)]
-    texts = [item for item in data[:8] if isinstance(item, str) and "{" in item]
-    found = (_answer_of(item, depth - 1) for item in (*objects, *texts))
-    return next((item for item in found if item), None)
+    # In one of some values: as an object, else as text; or in several calls, some lines in each.
+    objects = [item for item in data[:MAX_FACTS] if isinstance(item, dict | list)]
+    texts = [item for item in data[:MAX_FACTS] if isinstance(item, str) and "{" in item]
+    found = list(filter(None, (_answer_of(item, depth - 1) for item in (*objects, *texts))))
+    lines = [line for each in found for line in _list(each.get("lines"))]
+    if len(found) > 1 and lines:
+        return {**found[0], "lines": lines}
+    return found[0] if found else None
 
 
 def _is_fact(data: Any) -> bool:
@@ -293,8 +295,7 @@ def _fact(data: dict[str, Any], predicates: Collection[str]) -> FactClaim | None
     if not subject or not statement:
         return None
     predicate = normalise(line_of(data.get("predicate"), MAX_NAME)).replace(" ", "_")
-    marks = " ".join(line_of(each, MAX_NAME) for each in _list(data.get("marks"))[:10])
-    marks = simplified(normalise(marks))
+    marks = normalise(" ".join(line_of(each, MAX_NAME) for each in _list(data.get("marks"))[:10]))
     asked = " ".join(line_of(each, MAX_KEYWORDS) for each in _list(data.get("keywords"))[:10])
     words = _SPACED.split(asked[:MAX_KEYWORDS])
     return FactClaim(

@@ -87,6 +87,12 @@ async def test_tool_call() -> None:
     assert host.asked == [("b", "问题", TOOL)]
 
 
+async def test_of_several_calls_none_is_lost() -> None:
+    host = Scripted(response(None, {"lines": "summary|早"}, {"lines": "used|1"}))
+    answer = await model(host).ask("", "", tool=TOOL)
+    assert answer.arguments == {"calls": [{"lines": "summary|早"}, {"lines": "used|1"}]}
+
+
 async def test_text() -> None:
     host = Scripted(response("  答案"))
     assert (await model(host).ask("系统", "问题")).text == "  答案"

@@ -91,6 +91,14 @@ def test_of_objects_on_lines_of_their_own_each_is_read():
     assert len(parse(Answer("\n".join(apart))).facts) == 3
 
 
+def test_of_several_calls_the_lines_of_each_are_read():
+    calls = [{"lines": line, "mood": 3} for line in LINES.splitlines()]
+    text = "\n".join(json.dumps(call) for call in calls)
+    for answer in (Answer("", {"calls": calls}), Answer(text)):
+        check(parse(answer))
+        assert parse(answer, ["mood"]).extra == {"mood": 3}
+
+
 def test_what_is_quoted_in_a_line_is_no_answer():
     bare = [{"subject": "U1", "statement": "张三喜欢猫", "evidence": [1]}]
     assert parse(Answer("", {"lines": bare})).facts[0].statement == "张三喜欢猫"
