@@ -258,6 +258,7 @@ _EVERY_FACT: Final = (
 _EVERY_SESSION: Final = "MATCH (s:Session) RETURN s.id, s.circle, s.name, s.type, s.persona"
 _REPLACED_AT: Final = (
     f"MATCH ()-[f:{_RELS}]->() WHERE f.supersedes <> '[]' RETURN f.supersedes, f.recorded_at"
+    " ORDER BY f.recorded_at DESC"
 )
 _HOPS: Final = tuple(  # one way after the other: without a direction it happens, too
     {
@@ -401,11 +402,8 @@ class GraphQueries:
         shown = sorted(everybody, key=lambda node: (-node.degree, node.id))[:nodes]
         ids = {node.id for node in shown}
         inner = [row for row in facts if row[1] in ids and row[2] in ids]
-        gone = {
-            old: float(at)
-            for listed, at in self._db.run(_REPLACED_AT, {})
-            for old in json.loads(listed)
-        }
+        replaced = self._db.run(_REPLACED_AT, {})
+        gone = {old: float(at) for listed, at in replaced for old in json.loads(listed)}
         sessions = {
             id: (circle, name, type == "group", persona)
             for id, circle, name, type, persona in self._db.run(_EVERY_SESSION, {})

@@ -70,6 +70,17 @@ async def test_what_a_newer_fact_replaces_is_superseded(tmp_path: Path) -> None:
         assert edges[old.id].valid_to == T0 + 0.25
 
 
+async def test_what_was_replaced_twice_is_drawn_until_the_first_time(tmp_path: Path) -> None:
+    old = fact(CHAT, ZHANG, YOGA, "张三喜欢瑜伽")
+    newer = [
+        fact(CHAT, ZHANG, DOCKER, f"张三改学 Docker 了 {day}", at=T0 + day, supersedes=(old.id,))
+        for day in (7, 3, 5, 9)
+    ]
+    async with opened(tmp_path, old, *newer) as (_, store):
+        whole = await store.ask(lambda queries: queries.whole(9, 9))
+    assert next(edge.until for edge in whole.edges if edge.id == old.id) == T0 + 3
+
+
 async def test_the_neighbourhood_of_a_session(graph: GraphStore) -> None:
     found = await around(graph, GROUP.id)
     assert found.nodes[0] == GraphNode(GROUP.id, "session", "group", "群700", 3)
