@@ -191,7 +191,8 @@ class EntityResolver:
         claim = self._claims.get(normalise(label))
         known = (*item.name.split(" / "), *item.also) if item else ()
         names = (*known, claim.name, *claim.aliases) if claim else known
-        return () if occurs(normalise(label), self._said) else names
+        said = "\n".join(m.text for m in (*self._batch.messages, *self._labels.heard))
+        return () if occurs(normalise(label), normalise(said)) else names
 
     def find(self, reference: str, message: Message, *, is_object: bool = False) -> Node | None:
         """The node that a label, pronoun or name means in a message, if any in particular.
