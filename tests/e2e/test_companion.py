@@ -102,7 +102,7 @@ async def test_the_next_day(companion: World) -> None:
     assert "第一次在这里聊天" in injected(first)
     assert {"search_history", "open_record"} <= set(first.tool_names)
     await world.say(1201, "我擅长攀岩")
-    await world.say_in(group, 1202, "我喜欢放风筝，周日去公园放", "小白")
+    await world.say_in(group, 1202, "我喜欢放风筝，有风就去公园放", "小白")
     await world.learn()
     assert "烦躁" not in injected(await world.say(1201, "你今天好吗"))
 
@@ -125,8 +125,8 @@ async def test_the_next_day(companion: World) -> None:
     assert re.search(r"\[m:[0-9a-f]{4}\] \d{4}-\d\d-\d\d \d\d:\d\d 小白喜欢放风筝", block)
     assert "上次聊天是约" in block
     found, opened = world.asked("那天我说要做什么？")[-1].tool_results
-    assert "周日去公园放" in found
-    assert "〔小白〕我喜欢放风筝，周日去公园放" in opened
+    assert "有风就去公园放" in found
+    assert "〔小白〕我喜欢放风筝，有风就去公园放" in opened
 
     await world.learn()
     for place, count in (("private:1201", 2), (f"group:{group}", 2)):
