@@ -70,7 +70,11 @@ def used(fact: Fact, now: float, weight: float, rate: float = 1.0) -> Fact:
 
 
 def fades_at(fact: Fact, threshold: float, rate: float = 1.0) -> float:
-    """Time at which retention is below ``threshold``: epoch seconds, or ``inf``."""
+    """Time at which retention is below ``threshold``: epoch seconds, or ``inf``.
+
+    What is still to come, or to be done, is kept until its day.
+    """
     if fact.pinned or fact.status != Status.ACTIVE:
         return math.inf
-    return fact.last_used + lifetime(fact.half_life, threshold, rate) * DAY
+    faded = fact.last_used + lifetime(fact.half_life, threshold, rate) * DAY
+    return max(faded, fact.due or 0.0, fact.valid_from or 0.0)

@@ -54,12 +54,10 @@ _COUNTED = re.compile(r"^\d{1,2}(?:[.)）]\s|、)\s*")
 _ONE_AFTER_ANOTHER = re.compile(r"\}\s+\{")
 """Between objects of which no list is made."""
 _REPLACES = re.compile(r">\s*([0-9]{1,6}(?:\s*[,，、]\s*[0-9]{1,6})*)")
-_PAIR = re.compile(
-    r"(?<![A-Za-z0-9])(?<!^-)(?<![^0-9]-)([0-9]{1,6})(?![0-9])(?:\s*[:：@]\s*\[?([0-9]{1,6})(?![0-9]))?"
-)
-"""A known fact, and the message that speaks of it."""
-_NUMBER = re.compile(r"(?<![A-Za-z0-9])(?<!^-)(?<![^0-9]-)[0-9]{1,6}(?![0-9])")
+_NUMBER = re.compile(r"(?<![A-Za-z0-9])(?<!^-)(?<![^0-9]-)([0-9]{1,6})(?![0-9])")
 """No part of a word, and not below zero: models write -1 for none."""
+_PAIR = re.compile(rf"{_NUMBER.pattern}(?:\s*[:：@]\s*\[?([0-9]{{1,6}})(?![0-9]))?")
+"""A known fact, and the message that speaks of it."""
 _PAST, _HEARSAY, _SECRET = (
     re.compile(rf"(?<!\w)(?:{words})(?!\w)")
     for words in ("past|以前是?", "hearsay|[听聽][说說]", "secret|要?保密|是[惊驚]喜")

@@ -284,9 +284,10 @@ def fading(
     if rate <= 0 or threshold <= 0:
         return [([], 0) for _ in times]
     found = db.execute(
-        "SELECT id, last_used + ? * half_life AS ends FROM fact"
-        " WHERE status = 'active' AND NOT pinned AND ends < ? ORDER BY ends, id",
-        (lifetime(DAY, threshold, rate), max(times)),
+        "SELECT id, max(last_used + :life * half_life, ifnull(due, 0), ifnull(valid_from, 0))"
+        " AS ends FROM fact WHERE status = 'active' AND NOT pinned"
+        " AND last_used + :life * half_life < :last AND ends < :last ORDER BY ends, id",
+        {"life": lifetime(DAY, threshold, rate), "last": max(times)},
     ).fetchall()
     rows = Rows(db)
     facts = [fact for id, _ in found[:limit] if (fact := rows.get(Fact, id))]

@@ -102,6 +102,18 @@ async def test_faded_facts_are_archived_and_deleted_after_grace(journal, upkeep,
     assert await upkeep.last_run() == clock.now
 
 
+async def test_what_is_to_come_is_kept_until_its_day(journal, upkeep, clock):
+    day = T0 + 400 * DAY
+    trip = fact(HOME, ZHANG, entity("云南"), "张三明年去云南", predicate="plans", importance=0.0)
+    move = fact(HOME, ZHANG, entity("上海"), "张三明年搬去上海", importance=0.0)
+    await put(journal, HOME, replace(trip, due=day), replace(move, valid_from=day))
+    clock.now = day - DAY
+    assert [each.total for each in await upkeep.preview((0, 9))] == [0, 2]
+    assert (await upkeep.run()).archived == 0
+    clock.now = day + DAY
+    assert (await upkeep.run()).archived == 2
+
+
 async def test_a_run_can_be_undone(journal, upkeep, clock):
     trivial = fact(HOME, ZHANG, entity("雨"), "昨天下雨了", importance=0.0)
     await put(journal, HOME, trivial)
