@@ -59,6 +59,8 @@ class Reply:
         return bool(self.words) and not self.text
 
 
+_END = "</PROACTIVE>"
+"""What some models write behind the JSON."""
 _TYPED = re.compile("|".join(f"<({word[1:-1]})>" for word in Word))
 
 
@@ -82,8 +84,9 @@ def read(text: str, taught: Collection[Word]) -> Reply:
             continue
         used.add(word)
         if word is Word.PROACTIVE:
-            told, more = _told(line, lines[at : at + _MAX_LINES])
+            told, more, tail = _told(line, lines[at : at + _MAX_LINES])
             at += more
+            lines[at:at] = filter(None, [tail])  # a line of its own
             intent = intent or told
     if not used:
         return Reply(text)
@@ -103,22 +106,19 @@ def _word(line: str) -> Word | None:
     return None
 
 
-def _told(line: str, rest: list[str]) -> tuple[Intent | None, int]:
-    """The intent after a ``<PROACTIVE>``, and how many more lines its JSON takes up."""
+def _told(line: str, rest: list[str]) -> tuple[Intent | None, int, str]:
+    """The intent after a ``<PROACTIVE>``, on how many more lines, and what is behind."""
     after = line.strip().removeprefix(Word.PROACTIVE).lstrip()
     body = "\n".join([after, *rest])
     start = len(body) - len(body.lstrip())
     if body[start : start + 1] != "{":
-        return None, 0
+        return None, 0, ""
     try:
         data, end = json.JSONDecoder().raw_decode(body[: start + _MAX_JSON], start)
     except (ValueError, RecursionError):
-        return None, 0
-    lines = body.count("\n", 0, end)
+        return None, 0, ""
     tail = body[end:].split("\n", 1)[0]
-    if tail.strip() and lines:
-        return None, 0
-    return _intent(data), lines
+    return _intent(data), body.count("\n", 0, end), tail.replace(_END, "").strip()
 
 
 def _intent(data: Any) -> Intent | None:
