@@ -35,7 +35,7 @@ class LogOnce:
         self._again_after = again_after
         self._logged: dict[str, float] = {}
 
-    def report(self, text: str, error: Exception | None = None, *, key: str = "") -> None:
+    def report(self, text: str, error: BaseException | None = None, *, key: str = "") -> None:
         """Log ``text`` and an error (unforeseen ones with a traceback) once.
 
         ``key`` is what counts as the same; the text itself by default.
@@ -150,7 +150,7 @@ class Supervisor:
             delay = await self._step()
         except ClosedError:
             return None
-        except Exception as error:
+        except (Exception, asyncio.CancelledError) as error:  # an SDK may cancel its own calls
             if (task := asyncio.current_task()) and task.cancelling():
                 return None  # whatever the step raised on its way out
             self.problem = brief(error)

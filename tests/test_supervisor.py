@@ -18,7 +18,7 @@ class Job:
 
     def __init__(self) -> None:
         self.count = 0
-        self.results: list[float | Exception | None] = []
+        self.results: list[float | BaseException | None] = []
         self.went: asyncio.Event | None = None
 
     async def step(self) -> float | None:
@@ -26,7 +26,7 @@ class Job:
         if self.went:
             await self.went.wait()
         result = self.results.pop(0) if self.results else NEVER
-        if isinstance(result, Exception):
+        if isinstance(result, BaseException):
             raise result
         return result
 
@@ -118,6 +118,13 @@ async def test_what_fails_is_tried_again_and_logged_once(job, supervised, caplog
     job.results = [StorageError("磁盘又满了")]
     await supervised.idle()
     assert len(caplog.records) == 2, "it had worked in between"
+
+
+async def test_a_call_that_a_library_cancels_ends_no_job(job: Job, supervised: Supervisor) -> None:
+    job.results = [asyncio.CancelledError()]
+    supervised.start()
+    await steps(job, 2)
+    assert (supervised.is_running, supervised.problem) == (True, "")
 
 
 async def test_whoever_waits_for_it_to_be_idle_sees_one_more_step(job, supervised):

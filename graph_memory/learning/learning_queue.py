@@ -503,12 +503,11 @@ class Learning(Part):
         try:
             learned = await self._attempt(item)
             self._trouble.clear(HELD_UP)
-        except ClosedError:
-            pass
-        except Exception as error:
+        except (Exception, asyncio.CancelledError) as error:  # an SDK may cancel its own calls
             # Not even the failure could be recorded; do not spin.
-            self._paused_until = asyncio.get_running_loop().time() + _PAUSE
-            self._trouble.report(HELD_UP, error)
+            if not (self._is_closed or isinstance(error, ClosedError)):
+                self._paused_until = asyncio.get_running_loop().time() + _PAUSE
+                self._trouble.report(HELD_UP, error)
         finally:
             del self._running[item.session]
             self._answer(item.id, learned=learned)

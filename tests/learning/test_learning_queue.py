@@ -155,6 +155,17 @@ async def test_a_full_buffer_is_learned_with_one_call(world: World):
     assert world.cost == Cost()
 
 
+async def test_a_call_that_a_library_cancels_is_not_made_again_at_once(world: World):
+    def cancelled(_: object) -> None:
+        raise asyncio.CancelledError
+
+    world.model.script = cancelled
+    await world.hear(*"我们一二")
+    await world.model.asked.wait()
+    await asyncio.sleep(0.1)
+    assert len(world.model.calls) == 1
+
+
 async def test_an_idle_buffer_is_learned(world: World):
     world.script.script = [CATS, DOGS]
     for text, silence in (("我喜欢猫", 300), ("我喜欢狗", PATIENCE * 300)):
