@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 from collections.abc import Callable
@@ -158,7 +159,9 @@ class ProviderReranker:
             some = [fit(text, MAX_TEXT) for text in texts]
             found = await provider.rerank(query, some, top_n=len(texts))
             scores = {each.index: float(each.relevance_score) for each in found}
-        except Exception as error:  # whatever the provider's SDK raises
+        except (Exception, asyncio.CancelledError) as error:  # whatever the provider's SDK raises
+            if (task := asyncio.current_task()) and task.cancelling():
+                raise  # the reply waits no longer
             raise RerankError(f"the rerank provider {self._id!r} failed: {brief(error)}") from error
         if not scores or not scores.keys() <= set(range(len(texts))):
             raise RerankError(f"the rerank provider {self._id!r} answered nonsense")

@@ -1,5 +1,6 @@
 """Chat and embedding providers: what they may do wrong."""
 
+import asyncio
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -235,7 +236,7 @@ async def test_another_model_is_not_mixed_in() -> None:
 class Ranks:
     """A rerank provider, which leaves out what answers nothing."""
 
-    def __init__(self, *found: tuple[int, float], error: Exception | None = None) -> None:
+    def __init__(self, *found: tuple[int, float], error: BaseException | None = None) -> None:
         self.found, self.error = found, error
 
     async def rerank(self, query: str, documents: list[str], top_n: int | None = None) -> Any:
@@ -260,7 +261,10 @@ async def test_a_rerank_provider_is_asked_for_as_much_of_a_long_text_as_every_mo
     assert len(long.encode()) <= MAX_TEXT
 
 
-@pytest.mark.parametrize("wrong", [None, Ranks(), Ranks((9, 1.0)), Ranks(error=OSError("down"))])
+@pytest.mark.parametrize("wrong", [
+    None, Ranks(), Ranks((9, 1.0)), Ranks(error=OSError("down")),
+    Ranks(error=asyncio.CancelledError()),
+])  # fmt: skip
 async def test_a_rerank_provider_that_fails_says_so(wrong: Ranks | None) -> None:
     host = SimpleNamespace(rerank_provider=lambda _: wrong)
     with pytest.raises(RerankError, match="'r'"):
