@@ -49,8 +49,8 @@ _COLUMNS = ["主", "谓词", "宾", "消息", "日期", "重要度", "标记", "
 _FIELD = dict(zip(_COLUMNS, (*_FACT, "evidence"), strict=True))
 """Fields of a fact by what the prompt calls them, which models that write objects do as well."""
 _SPLIT = re.compile(r"[|｜]")
-_COUNTED = re.compile(r"^\d{1,2}(?:[.)）]\s|、)\s*")
-"""What numbered lines begin with."""
+_COAT = re.compile(r'^\d{1,2}(?:[.)）]\s|、)\s*|^"(.*)",?$')
+"""What numbered lines begin with, and quotes around a line of a list."""
 _ONE_AFTER_ANOTHER = re.compile(r"\}\s+\{")
 """Between objects of which no list is made."""
 _REPLACES = re.compile(r">\s*([0-9]{1,6}(?:\s*[,，、]\s*[0-9]{1,6})*)")
@@ -199,7 +199,7 @@ def _items(text: str) -> dict[str, Any]:
     words = ("summary", "restated", "ended", "used", "entities", "facts")
     found: dict[str, list[Any]] = {word: [] for word in words}
     for line in text.splitlines():
-        told = _COUNTED.sub("", line.strip(" \t|｜-*`"))
+        told = _COAT.sub(r"\1", line.strip(" \t|｜-*`"))
         parts = [part.strip() for part in _SPLIT.split(told, len(_FACT) - 1)]
         word = normalise(parts[0])
         if len(parts) == 1:

@@ -61,6 +61,8 @@ def check(extraction: Extraction) -> None:
     Answer("", {"lines": LINES.replace("\n", "\\n")}), Answer("", {"lines": TEXT}),
     Answer("", {"lines": [f"{n}. {each}" for n, each in enumerate(LINES.splitlines())]}),
     Answer(json.dumps({"lines": LINES})), Answer(f'{{"lines": "{LINES}"}}'), Answer(LINES),
+    Answer(json.dumps(LINES.splitlines(), ensure_ascii=False, indent=1)),
+    Answer("".join(f'- "{each}"\n' for each in LINES.splitlines())),
     Answer(f"好的：\n```\n{LINES}```"), Answer(LINES.replace("|", "｜")),
 ])  # fmt: skip
 def test_one_answer_in_many_coats(answer: Answer):
