@@ -4,7 +4,8 @@
     <WANT_MORE>                                            there is more to say
     <PROACTIVE>{"delay_seconds": 180, "reason": "…"}       to come back later by itself
 
-A word counts only on a line of its own and if the model was taught it.
+A word counts only on a line of its own, or with a whole wish behind it, and if the model was
+taught it.
 """
 
 from __future__ import annotations
@@ -59,6 +60,8 @@ class Reply:
         return bool(self.words) and not self.text
 
 
+_GLUED = re.compile(r"(?<=\S)[ \t]*(?=<PROACTIVE>[ \t]{0,9}\{\s{0,9}\"delay_seconds\")")
+"""Where some models do not begin a new line, though nobody talks like that."""
 _END = "</PROACTIVE>"
 """What some models write behind the JSON."""
 _TYPED = re.compile("|".join(f"<({word[1:-1]})>" for word in Word))
@@ -74,7 +77,7 @@ def read(text: str, taught: Collection[Word]) -> Reply:
     used: set[Word] = set()
     intent: Intent | None = None
     kept: list[str] = []
-    lines, at = text.split("\n"), 0
+    lines, at = _GLUED.sub("\n", text).split("\n"), 0
     while at < len(lines):
         line = lines[at]
         at += 1
