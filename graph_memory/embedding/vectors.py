@@ -122,8 +122,7 @@ class CalibratedEmbedder:
         self.width = questions.shape[1]
         language = sum(zh.mean(axis=0) - en.mean(axis=0) for zh, en in halves)
         length = np.linalg.norm(language)
-        has_language = length > _DIRECTIONLESS
-        self._language = language / length if has_language else np.zeros_like(language)
+        self._language = language / length if length > _DIRECTIONLESS else np.zeros_like(language)
         # Two means: many models mark the two differently.
         self._asked, self._told = questions.mean(axis=0), statements.mean(axis=0)
         asked = np.split(self._scaled(questions, self._asked), 2)

@@ -130,8 +130,7 @@ class TokenBudget:
 
     def over_share(self, people: int) -> frozenset[str]:
         """Who of so many people may use nothing more today; see :meth:`share_blocked_for`."""
-        spent = {user for _, user in self._by_person}
-        return frozenset(user for user in spent if self.share_blocked_for(user, people))
+        return frozenset(who for _, who in self._by_person if self.share_blocked_for(who, people))
 
     def charge(self, said: Mapping[str, int], request: str, answer: Answer) -> None:
         """Put what an answer has cost down to people, by how many characters each said."""

@@ -193,8 +193,10 @@ class FactHistory:
             is_next = self._is_later(other) and _is_newer(other, fact)
             if is_next and other.session == fact.session and self.may_replace(other, fact):
                 self._changes.put(replace(other, awaits=(*other.awaits, fact.id)))
-        called_off = {old.id for old in replaces if self._is_later(old)}
-        now = older & called_off if self._is_later(fact) else older
+        coming = [old for old in replaces if old.id in older and self._is_later(old)]
+        if fact.valid_to is None:  # what is put off, or true earlier, ends what it was to end
+            older.update(*(old.awaits for old in coming if old.predicate == fact.predicate))
+        now = older & {old.id for old in coming} if self._is_later(fact) else older
         replaced, awaited = (tuple(sorted(ids)[:_MAX_REPLACED]) for ids in (now, older - now))
         return replace(fact, supersedes=replaced, awaits=awaited)
 
