@@ -48,9 +48,10 @@ MESSAGE = "message"
 _ME = {"me", "myself", "我", "我自己"}
 _PAGE = re.compile(
     r"(?s)(?P<text>.*\S)(?:\s+|[，,]\s*)"
-    r"(?:[pP](?:age)?|第)\s?(?P<page>\d{1,5}|[一二两三四五六七八九十]{1,3}(?=\s?页))\s?页?"
+    r"(?:p|[pP]age|第)\s?(?P<page>\d{1,5}|[一二两三四五六七八九十]{1,3}(?=\s?页))\s?页?"
 )
-"""What is searched for, with a page of it at the end: 生日 第2页, 生日 第二页, birthday p2."""
+"""What is searched for, with a page of it at the end: 生日 第2页, 生日 第二页, birthday p2; but
+not 华为 P40."""
 
 
 class Commands(Answers):
