@@ -10,13 +10,20 @@ from .text import simplified
 
 _TABLE = Path(__file__).with_suffix(".txt").read_text("utf-8")
 """Groups of words for the same relative, the usual one first; with ``!`` of whom one has one,
-with 我 what is somebody's only right after that; with ``-`` what may be written apart."""
+with 我 what is somebody's only right after that; with ``-`` what may be written apart; after ``>``
+the relatives that may be meant as well."""
+_SPLIT = [group.replace(",", "=").partition(">") for group in _TABLE.split()]
 _GROUPS = [
     group.split("=") + [word.replace("-", " ") for word in group.split("=") if "-" in word]
-    for group in _TABLE.replace(",", "=").split()
+    for group, _, _ in _SPLIT
 ]
 _FIRST = {w.strip("!"): words[0].strip("!") for words in _GROUPS for w in words if "我" not in w}
 _OWN = {w.strip("我"): words[0].strip("!") for words in _GROUPS for w in words if "我" in w}
+_WIDER = {
+    words[0].strip("!"): more.split("=")
+    for words, (_, _, more) in zip(_GROUPS, _SPLIT, strict=True)
+    if more
+}
 KIN = frozenset(_FIRST)
 """Somebody only together with whose they are; in simplified characters."""
 ONLY = KIN.intersection(w.strip("!") for words in _GROUPS if words[0][0] == "!" for w in words)
@@ -39,19 +46,35 @@ def same_kin(word: str) -> set[str]:
 
 
 def kin_in(text: str) -> list[str]:
-    """The words of :data:`KIN` in a normalised text; some words only after 我."""
-    text = simplified(text)
-    own = {usual for word, usual in _OWN.items() if word in text and _is_whole(word, text)}
-    return sorted(own.union(word for word in KIN if word in text and _is_whole(word, text)))
+    """The words of :data:`KIN` in a normalised text; some words only after 我.
+
+    Of words in one another the longest: no 朋友 in 男朋友.
+    """
+    text, found = simplified(text), set[str]()
+    said = [word for word in KIN.union(_OWN) if word in text]
+    for word in sorted(said, key=len, reverse=True):
+        text, times = re.subn(_pattern(word), "\n", text)
+        if times:
+            found.add(_OWN.get(word, word))
+    return sorted(found)
 
 
-def _is_whole(word: str, text: str) -> bool:
+def _pattern(word: str) -> str:
     if word.isascii():
         start = r"\bm[ye] " if word in _OWN else r"(?<![\w-])(?<!(?:step|half) )(?<!ex )"
-        pattern = rf"{start}{word}(?:['’]?s)?(?![\w-]| in law)"
-    else:
-        pattern = rf"[我俺咱]家?{word}" if word in _OWN or len(word) == 1 else word
-    return re.search(pattern, text) is not None
+        return rf"{start}{word}(?:['’]?s)?(?![\w-]| in law)"
+    return rf"[我俺咱]家?{word}" if word in _OWN or len(word) == 1 else word
+
+
+def kin_meant(text: str) -> frozenset[str]:
+    """The words for all relatives that a normalised text may mean."""
+    firsts = {first_word(word) for word in kin_in(text)}
+    firsts.update(*(_WIDER.get(first, ()) for first in firsts))
+    return frozenset(each for first in firsts for each in same_kin(first))
+
+
+PARTNERS = kin_meant("那口子 partner")
+"""The words for a husband, wife, boyfriend …"""
 
 
 def kin_words(names: Iterable[str]) -> set[str]:
@@ -77,7 +100,25 @@ def of(name: str, word: str) -> str:
 
 def is_said(statement: str, names: Iterable[str], words: Iterable[str]) -> bool:
     """Whether a statement tells of a mother, sister … of somebody of some names."""
-    whose, what = "|".join(re.escape(simplified(name)) for name in names), "|".join(words)
-    said = rf"(?:{whose})(?:[的他她].?|['’]?s (?:\w+ )?)?(?:{what})(?![\w-]*[a-z])"
-    said += rf"|(?<![\w-])(?:{what}) (?:of|to) (?:{whose})(?!\w)"
-    return re.search(said, simplified(statement), re.IGNORECASE) is not None
+    return re.search(_said(names, words), simplified(statement), re.IGNORECASE) is not None
+
+
+def is_one(statement: str, own: Iterable[str], names: Iterable[str], words: Iterable[str]) -> bool:
+    """Whether a statement says who is a mother, sister … of somebody of some names.
+
+    Args:
+        own: Names of the relative, with one of which it begins.
+    """
+    begins = rf"(?:{_any_of(own)})(?:\s?(?:是|is\b|was\b)|[,，])[^。；;]*"
+    told = rf"{begins}(?:{_said(names, words)})(?!的|['’]s)"
+    return re.match(told, simplified(statement), re.IGNORECASE) is not None
+
+
+def _said(names: Iterable[str], words: Iterable[str]) -> str:
+    whose, what = _any_of(names), "|".join(words)
+    said = rf"(?:{whose})(?:[的他她]\w{{0,2}}|['’]?s (?:\w+ ){{0,2}})?(?:{what})(?![\w-]*[a-z])"
+    return said + rf"|(?<![\w-])(?:{what}) (?:of|to) (?:{whose})(?!\w)"
+
+
+def _any_of(names: Iterable[str]) -> str:
+    return "|".join(re.escape(simplified(name)) for name in names)

@@ -50,7 +50,7 @@ _BORDER = re.compile(
 _ASKS = re.compile(
     r"[？?]\s*$|什么|干嘛|[啥谁哪几吗呢咋]|多少|怎么|怎样|如何|是否|有没有|是不是|多[大高长久远重]"
     r"|^\s*(?:what|who|whom|whose|where|when|which|why|how|do|does|did|is|are|was|were|can|could"
-    r"|have|has|will|would|should|tell me)\b",
+    r"|have|has|will|would|should|any(?:thing|body|one)?|tell me)\b",
     re.IGNORECASE,
 )
 _UNMARKED = re.compile(
@@ -66,6 +66,7 @@ _WONDERS = re.compile(
     re.IGNORECASE,
 )
 """What somebody may be asking who writes no question mark."""
+_WHO = re.compile(r"谁|\bwho(?:m|se)?\b", re.IGNORECASE)
 _COMMA = re.compile(r"[，,]")
 _PARTED = re.compile(r"([分结离订吵见毕请搬住辞])(?:[的了过]|过了)([手婚架面业假家院职])")
 """Verb and object of one word, with something between them: 分的手."""
@@ -239,6 +240,11 @@ def is_small_talk(text: str) -> bool:
 
 def asks(text: str) -> bool:
     return bool(_ASKS.search(simplified(text)))
+
+
+def asks_who(text: str) -> bool:
+    """Whether a question is for somebody."""
+    return _WHO.search(simplified(text)) is not None
 
 
 def may_ask(text: str) -> bool:

@@ -11,6 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import tzinfo
+from functools import reduce
 from itertools import chain, zip_longest
 from math import inf
 from typing import Any, NamedTuple, cast
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 
 from ..dates import Span, spans
 from ..inference.ports import Vectors
-from ..kinship import is_said, kin_in, of, same_kin
+from ..kinship import PARTNERS, is_one, is_said, kin_meant, of
 from ..model import SYMMETRIC, TASKS, Fact, Message, is_entity
 from ..privacy.scope import Rank
 from ..retention import strength
@@ -35,10 +36,10 @@ from .query import (
     RecallOptions,
     Subquery,
     asks,
+    asks_who,
     is_small_talk,
     is_task,
     may_ask,
-    predicates_of,
     recalls,
 )
 from .visible import Citation, VisibleSet
@@ -159,7 +160,8 @@ def rank(
     context: SearchContext,
 ) -> Ranking:
     """Order what is visible by how well it answers."""
-    meant = _referents(index, visible, question)
+    postings = VisiblePostings(index, visible)
+    meant = _referents(index, visible, question, postings)
     named = meant.named
     records = _records(index, visible, question, context)
     if not len(visible):
@@ -171,7 +173,7 @@ def rank(
     called = _called(index, visible, question, named)
     base[called] += EVIDENCE
     times = [spans(part.text, context.now, context.zone) for part in question.parts]
-    count, postings = max(CANDIDATES, options.limit), VisiblePostings(index, visible)
+    count = max(CANDIDATES, options.limit)
     ranker = _Ranker(
         index,
         visible,
@@ -194,7 +196,10 @@ def rank(
         needed = (inf,) * len(needed)
     # Of fewer, whether the examples are known may depend on what the asker does not see.
     elif options.brief and len(visible) >= ENOUGH:
-        is_about = [bool(named) or number in ranker.answered for number in range(len(needed))]
+        is_about = [
+            bool(named) or number in ranker.answered or bool(at and asks(part.text))
+            for number, (part, at) in enumerate(zip(question.parts, times, strict=True))
+        ]
         needed = _by_meaning(index, question, needed, is_about)
     # The last is that of the records.
     many = {n for n, part in enumerate(question.parts) if part.many} | {len(question.parts)}
@@ -224,7 +229,7 @@ class Referents:
         named: Nodes that it names, with the name; relatives by whose they are as well.
         nodes: Those whose facts may answer it: not those of whom only a relative is meant.
         whose: Of whom a relative is meant.
-        kin: Words for that relative.
+        of_kin: Documents with a word for that relative, or their name.
         telling: Positions of the facts that tell who the relative is.
         is_own: Whether it is about the asker, not about a relative or a friend.
     """
@@ -232,12 +237,14 @@ class Referents:
     named: dict[str, str]
     nodes: set[str]
     whose: set[str] = field(default_factory=set)
-    kin: frozenset[str] = frozenset()
+    of_kin: NDArray[np.bool_] | None = None
     telling: list[int] = field(default_factory=list)
     is_own: bool = False
 
 
-def _referents(index: Index, visible: VisibleSet, question: Question) -> Referents:
+def _referents(
+    index: Index, visible: VisibleSet, question: Question, postings: VisiblePostings
+) -> Referents:
     """Whom a question is about.
 
     Relatives are named by whose they are as well (我弟, 小红's mum). Whoever is nobody's in
@@ -245,34 +252,71 @@ def _referents(index: Index, visible: VisibleSet, question: Question) -> Referen
     is about whose they are as well; other talk is not.
     """
     named = index.named(question.text, visible.views)
-    kin = frozenset(each for word in kin_in(normalise(question.text)) for each in same_kin(word))
+    kin = kin_meant(normalise(question.text))
     if not kin:
         is_own = question.is_personal and not question.is_of_theirs and all(map(is_entity, named))
-        own = question.asker.accounts if is_own else set()
-        return Referents(named, _aliases(index, named) | own, is_own=is_own)
+        nodes = _aliases(index, named)
+        if is_own or _is_askers(index, visible, question, named):
+            nodes |= question.asker.accounts
+        return Referents(named, nodes, is_own=is_own)
     people = {node for node, name in named.items() if is_said(question.text, [name], kin)}
     if not people:
         people = {node for node in named if not is_entity(node)}
     if question.is_personal or not people:
         people |= question.asker.accounts
+    people = _aliases(index, people)
     names = {name for node in people for name in index.names_of(node, visible.views)}
     spoken = [of(name, word) for name in names for word in kin]
     found, whole = index.named("\n".join(spoken), visible.views), set(map(normalise, spoken))
     relatives = {node: name for node, name in found.items() if normalise(name) in whole}
-    is_known, telling = bool(relatives), list[int]()
-    is_partner = "partner" in predicates_of(question.text)
-    for number in {n for node in people for n in index.touching(node, visible).tolist()}:
-        fact = cast(Fact, index.documents[number].source)
-        is_known = is_known or any(word in normalise(fact.statement) for word in kin)
-        is_kin = fact.predicate in SYMMETRIC and is_said(fact.statement, names, kin)
-        if is_kin or (is_partner and fact.predicate == "partner"):
-            telling.append(int(visible.positions[number]))
-            for node in {fact.subject, fact.object} - people:
-                if index.knows(node, visible.views):
-                    relatives[node] = index.called(node, visible.views)
+    theirs, of_kin = np.zeros((2, len(visible)), np.bool_)
+    for node in people:
+        theirs[visible.positions[index.touching(node, visible)]] = True
+    for term in search_terms(" ".join(word for word in kin if len(word) > 1)):
+        of_kin[postings.having(term)] = True
+    telling = list[int]()
+    told = of_kin | (theirs & index.documents.saying(("partner",), visible.numbers))
+    for position in np.flatnonzero(told & (visible.kind == Kind.FACT)).tolist():
+        fact = cast(Fact, index.documents[int(visible.numbers[position])].source)
+        own = index.names_of(fact.subject, visible.views)
+        told_of = _relatives(fact, own, people, names, kin)
+        if told_of is not None:
+            telling.append(position)
+            known = (node for node in told_of if index.knows(node, visible.views))
+            relatives |= {node: index.called(node, visible.views) for node in known}
+    is_known = bool(relatives) or bool((theirs & of_kin).any())
+    for name in relatives.values():
+        found_in = [postings.having(term) for term in search_terms(name)]
+        of_kin[reduce(np.intersect1d, found_in, np.arange(len(visible)))] = True
     meant = (found if is_known and asks(question.text) else {}) | relatives | named
     whose = people & meant.keys()
-    return Referents(meant, _aliases(index, meant.keys() - whose), whose, kin, telling)
+    return Referents(meant, _aliases(index, meant.keys() - whose), whose, of_kin, telling)
+
+
+def _relatives(
+    fact: Fact, own: set[str], people: set[str], names: set[str], kin: frozenset[str]
+) -> set[str] | None:
+    """Relatives of some people that a fact tells of; ``None`` if it tells of none."""
+    nodes = {fact.subject, fact.object}
+    if fact.predicate == "partner" and nodes & people and not kin.isdisjoint(PARTNERS):
+        return nodes - people
+    if fact.predicate in SYMMETRIC and is_said(fact.statement, names, kin):
+        return nodes - people
+    if fact.subject not in people and is_one(fact.statement, own, names, kin):
+        return {fact.subject}
+    return None
+
+
+def _is_askers(
+    index: Index, visible: VisibleSet, question: Question, named: Mapping[str, str]
+) -> bool:
+    """Whether who names nobody in a private chat asks of themselves (按揭啥时候是个头)."""
+    if named or question.is_personal or question.is_addressed or question.asker.is_group:
+        return False
+    if len(visible) < ENOUGH or asks_who(question.text):
+        return False
+    likeness = _likeness(index, question.vectors[0] if question.vectors else None)
+    return likeness is not None and wants_memory(likeness) is True
 
 
 def _aliases(index: Index, nodes: Iterable[str]) -> set[str]:
@@ -388,14 +432,20 @@ class _Ranker:
         """
         documents, numbers, meant = self.index.documents, self.visible.numbers, self.meant
         fitting: NDArray[np.bool_] = documents.of(meant.nodes, numbers)
-        if meant.whose:
-            of_kin = np.zeros(len(fitting), np.bool_)
-            for term in search_terms(" ".join(word for word in meant.kin if len(word) > 1)):
-                of_kin[self.postings.having(term)] = True
-            fitting |= documents.of(meant.whose, numbers) & of_kin
+        if meant.of_kin is not None:
+            fitting |= documents.of(meant.whose, numbers) & meant.of_kin
         fitting &= documents.saying(part.predicates, numbers)
         fitting[meant.telling] = True
         return fitting
+
+    def _is_beside(self, position: int, fact: Fact) -> bool:
+        """Whether a fact is about another than is meant: the asker, or a relative."""
+        meant, subject = self.meant, fact.subject
+        if meant.is_own:
+            return not is_entity(subject) and subject not in self.question.asker.accounts
+        if meant.of_kin is None or not meant.nodes or subject not in meant.whose:
+            return False
+        return fact.object not in meant.nodes and not meant.of_kin[position]
 
     def _requested(self, part: Subquery, vector: Vectors | None) -> Topic:
         """What a question wants advice on."""
@@ -435,6 +485,8 @@ class _Ranker:
         """
         document = self.index.documents[int(self.visible.numbers[position])]
         is_of_talk = recalls(part.text)
+        if isinstance(document.source, Fact) and document.source.predicate == "birthday":
+            return False  # it comes again each year
         named = [] if is_of_talk else spans(document.text, document.at, self.context.zone)
         if named:
             if len(named) == 2:  # a stretch: 2020年到2023年
@@ -457,7 +509,6 @@ class _Ranker:
         """Candidates with their scores."""
         found: list[Candidate] = []
         bearing = self.bearing.get(number)
-        own = self.question.asker.accounts if self.meant.is_own else None
         documents, numbers = self.index.documents, self.visible.numbers[order].tolist()
         former, heirs = self.question.parts[number].former, {new.id for new in replaced.values()}
         for place, (position, at) in enumerate(zip(order, numbers, strict=True)):
@@ -467,8 +518,7 @@ class _Ranker:
             if isinstance(document.source, Fact):
                 kept = strength(document.source, self.context.now, self.context.rate)
                 factor -= MINOR * (1 - kept)
-                node = document.source.subject
-                if own is not None and not is_entity(node) and node not in own:
+                if self._is_beside(position, document.source):
                     factor *= 1 - MINOR
             elif isinstance(document.source, Message):
                 told = documents.telling(at, document.source.text)

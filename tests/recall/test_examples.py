@@ -131,3 +131,19 @@ async def test_small_talk_brings_up_nothing_but_answers(memory, monkeypatch, lin
     assert bool((await memory.ask(HOME, asked)).block) == (lines < ENOUGH)
     await memory.know(HOME, User(ME), fact(HOME, ME, ME, "在绿萝社写程序", predicate="works_as"))
     assert (await memory.ask(HOME, "我靠什么工作吃饭")).block
+
+
+async def test_who_names_nobody_in_a_private_chat_asks_of_themselves(memory, monkeypatch):
+    memory.embedder = HashingEmbedder()
+    await memory.open()
+    monkeypatch.setattr(ranking, "predicates_like", lambda _likeness: frozenset({"works_as"}))
+    await memory.know(HOME, User(ME), fact(HOME, ME, ME, "写程序的", predicate="works_as"))
+    for number in range(ENOUGH):
+        await memory.say(HOME, ME, f"第{number}天，阳台的绿萝又长新叶了", T0 + number)
+    for asked, is_wanted, is_found in (
+        ("在哪儿混饭？", True, True),
+        ("在哪儿混饭？", None, False),
+        ("谁在这儿混饭？", True, False),
+    ):
+        monkeypatch.setattr(ranking, "wants_memory", lambda _, found=is_wanted: found)
+        assert ("写程序的" in (await memory.ask(HOME, asked)).block) is is_found
