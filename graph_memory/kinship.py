@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from pathlib import Path
 
 from .text import simplified
@@ -100,7 +101,8 @@ def of(name: str, word: str) -> str:
 
 def is_said(statement: str, names: Iterable[str], words: Iterable[str]) -> bool:
     """Whether a statement tells of a mother, sister … of somebody of some names."""
-    return re.search(_said(names, words), simplified(statement), re.IGNORECASE) is not None
+    told = _telling(frozenset(names), frozenset(words))
+    return told.search(simplified(statement)) is not None
 
 
 def is_one(statement: str, own: Iterable[str], names: Iterable[str], words: Iterable[str]) -> bool:
@@ -110,14 +112,17 @@ def is_one(statement: str, own: Iterable[str], names: Iterable[str], words: Iter
         own: Names of the relative, with one of which it begins.
     """
     begins = rf"(?:{_any_of(own)})(?:\s?(?:是|is\b|was\b)|[,，])[^。；;]*"
-    told = rf"{begins}(?:{_said(names, words)})(?!的|['’]s)"
-    return re.match(told, simplified(statement), re.IGNORECASE) is not None
+    told = _telling(frozenset(names), frozenset(words)).pattern
+    whole = rf"{begins}(?:{told})(?!的|['’]s)"
+    return re.match(whole, simplified(statement), re.IGNORECASE) is not None
 
 
-def _said(names: Iterable[str], words: Iterable[str]) -> str:
+@lru_cache(64)
+def _telling(names: frozenset[str], words: frozenset[str]) -> re.Pattern[str]:
     whose, what = _any_of(names), "|".join(words)
-    said = rf"(?:{whose})(?:[的他她]\w{{0,2}}|['’]?s (?:\w+ ){{0,2}})?(?:{what})(?![\w-]*[a-z])"
-    return said + rf"|(?<![\w-])(?:{what}) (?:of|to) (?:{whose})(?!\w)"
+    told = rf"(?:{whose})(?:[的他她]\w{{0,2}}|['’]?s (?:\w+ ){{0,2}})?(?:{what})(?![\w-]*[a-z])"
+    told += rf"|(?<![\w-])(?:{what}) (?:of|to) (?:{whose})(?!\w)"
+    return re.compile(told, re.IGNORECASE)
 
 
 def _any_of(names: Iterable[str]) -> str:

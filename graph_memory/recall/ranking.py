@@ -274,37 +274,49 @@ def _referents(
         theirs[visible.positions[index.touching(node, visible)]] = True
     for term in search_terms(" ".join(word for word in kin if len(word) > 1)):
         of_kin[postings.having(term)] = True
+    for name in names:
+        theirs[_saying(postings, name)] = True
     telling = list[int]()
-    told = of_kin | (theirs & index.documents.saying(("partner",), visible.numbers))
+    told = theirs & (of_kin | index.documents.saying(("partner",), visible.numbers))
     for position in np.flatnonzero(told & (visible.kind == Kind.FACT)).tolist():
         fact = cast(Fact, index.documents[int(visible.numbers[position])].source)
-        own = index.names_of(fact.subject, visible.views)
-        told_of = _relatives(fact, own, people, names, kin)
+        told_of = _relatives(index, visible, fact, people, names, kin)
         if told_of is not None:
             telling.append(position)
             known = (node for node in told_of if index.knows(node, visible.views))
             relatives |= {node: index.called(node, visible.views) for node in known}
     is_known = bool(relatives) or bool((theirs & of_kin).any())
     for name in relatives.values():
-        found_in = [postings.having(term) for term in search_terms(name)]
-        of_kin[reduce(np.intersect1d, found_in, np.arange(len(visible)))] = True
+        of_kin[_saying(postings, name)] = True
     meant = (found if is_known and asks(question.text) else {}) | relatives | named
     whose = people & meant.keys()
     return Referents(meant, _aliases(index, meant.keys() - whose), whose, of_kin, telling)
 
 
 def _relatives(
-    fact: Fact, own: set[str], people: set[str], names: set[str], kin: frozenset[str]
+    index: Index,
+    visible: VisibleSet,
+    fact: Fact,
+    people: set[str],
+    names: set[str],
+    kin: frozenset[str],
 ) -> set[str] | None:
     """Relatives of some people that a fact tells of; ``None`` if it tells of none."""
     nodes = {fact.subject, fact.object}
     if fact.predicate == "partner" and nodes & people and not kin.isdisjoint(PARTNERS):
         return nodes - people
-    if fact.predicate in SYMMETRIC and is_said(fact.statement, names, kin):
+    if not is_said(fact.statement, names, kin):
+        return None
+    if fact.predicate in SYMMETRIC:
         return nodes - people
-    if fact.subject not in people and is_one(fact.statement, own, names, kin):
-        return {fact.subject}
-    return None
+    own = index.names_of(fact.subject, visible.views) if fact.subject not in people else ()
+    return {fact.subject} if own and is_one(fact.statement, own, names, kin) else None
+
+
+def _saying(postings: VisiblePostings, name: str) -> Numbers:
+    """Positions of the visible documents that have all words of a name."""
+    found = [postings.having(term) for term in search_terms(name)]
+    return reduce(np.intersect1d, found) if found else np.arange(0)
 
 
 def _is_askers(
