@@ -81,7 +81,7 @@ RULES: dict[str, list[tuple[Any, str, Any]]] = {
     "kinds of questions": [(query, "predicates_of", lambda _: frozenset())],
     "words for relatives": [(query, "kin_in", lambda _: ())],
     "how it was": [(query, "_FORMER", NEVER)],
-    "others than the asker": [(ranking, "_is_own", lambda *_: False)],
+    "others than the asker": [(ranking._Ranker, "_is_beside", lambda *_: False)],
 }
 """What does nothing, in the place of each rule."""
 REBUILT = ("forms of numbers",)

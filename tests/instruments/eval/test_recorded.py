@@ -19,8 +19,10 @@ def test_every_answer_was_said_and_every_trap_has_its_words(name: str) -> None:
     lines = [line for talk in world.talks for line in talk.lines]
     tags = {tag: line for line in lines for tag in line.tags}
     assert len(lines) > 250
-    assert len(world.questions) >= 80
-    assert len({talk.session.persona for talk in world.talks}) == (1 if name == "garage" else 2)
+    assert len(world.questions) >= 70
+    assert len({talk.session.persona for talk in world.talks}) == (
+        1 if name in ("garage", "dorm") else 2
+    )
     for question in world.questions:
         assert question.gold <= tags.keys(), question.text
         assert bool(question.answer) != (question.kind in TRAPS), question.text
@@ -83,7 +85,8 @@ async def test_what_users_get_is_held(language: str, least: float) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("name", "least"), [("work", 0.85), ("voice", 0.74), ("home", 0.84), ("garage", 0.82)]
+    ("name", "least"),
+    [("work", 0.85), ("voice", 0.74), ("home", 0.84), ("garage", 0.82), ("dorm", 0.85)],
 )
 async def test_worlds_that_were_written_apart_have_all_answers(name: str, least: float) -> None:
     """What ends a batch sooner asks for answers that were never recorded, and learning stops."""
