@@ -74,8 +74,8 @@ def kin_meant(text: str) -> frozenset[str]:
     return frozenset(each for first in firsts for each in same_kin(first))
 
 
-PARTNERS = kin_meant("那口子 partner")
-"""The words for a husband, wife, boyfriend …"""
+PARTNERS, FORMER_PARTNERS = kin_meant("那口子 对象 partner"), kin_meant("前任 my ex")
+"""The words for a husband, wife, boyfriend …, and for who was one."""
 
 
 def kin_words(names: Iterable[str]) -> set[str]:

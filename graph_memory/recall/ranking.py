@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from ..dates import Span, spans
 from ..inference.ports import Vectors
-from ..kinship import PARTNERS, is_one, is_said, kin_meant, of
+from ..kinship import FORMER_PARTNERS, PARTNERS, is_one, is_said, kin_meant, of
 from ..model import SYMMETRIC, TASKS, Fact, Message, is_entity
 from ..privacy.scope import Rank
 from ..retention import strength
@@ -303,7 +303,8 @@ def _relatives(
 ) -> set[str] | None:
     """Relatives of some people that a fact tells of; ``None`` if it tells of none."""
     nodes = {fact.subject, fact.object}
-    if fact.predicate == "partner" and nodes & people and not kin.isdisjoint(PARTNERS):
+    partners = PARTNERS if fact.valid_to is None else FORMER_PARTNERS
+    if fact.predicate == "partner" and nodes & people and not kin.isdisjoint(partners):
         return nodes - people
     if not is_said(fact.statement, names, kin):
         return None
