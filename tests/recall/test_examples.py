@@ -104,15 +104,20 @@ async def test_what_is_asked_for_is_told_by_meaning(bundled: Embedder):
     assert by_words >= 0.3 * len(asked), "with no model"
 
 
-@pytest.mark.parametrize("lines", [ENOUGH - 2, ENOUGH])
-async def test_a_question_finds_its_kind_by_meaning(memory, monkeypatch, lines):
-    """Where hardly anything is remembered, as others see it, it goes by its words."""
+async def know_job(memory, monkeypatch, lines: int) -> None:
+    """Some lines of a chat and the asker's job, which every question is like one for."""
     memory.embedder = HashingEmbedder()
     await memory.open()
     monkeypatch.setattr(ranking, "predicates_like", lambda _likeness: frozenset({"works_as"}))
     await memory.know(HOME, User(ME), fact(HOME, ME, ME, "写程序的", predicate="works_as"))
     for number in range(lines):
         await memory.say(HOME, ME, f"第{number}天，阳台的绿萝又长新叶了", T0 + number)
+
+
+@pytest.mark.parametrize("lines", [ENOUGH - 2, ENOUGH])
+async def test_a_question_finds_its_kind_by_meaning(memory, monkeypatch, lines):
+    """Where hardly anything is remembered, as others see it, it goes by its words."""
+    await know_job(memory, monkeypatch, lines)
     for asked, is_found in (("我在哪儿混饭？", lines >= ENOUGH), ("我在混饭", False)):
         assert ("写程序的" in (await memory.ask(HOME, asked)).block) is is_found
 
@@ -134,12 +139,7 @@ async def test_small_talk_brings_up_nothing_but_answers(memory, monkeypatch, lin
 
 
 async def test_who_names_nobody_in_a_private_chat_asks_of_themselves(memory, monkeypatch):
-    memory.embedder = HashingEmbedder()
-    await memory.open()
-    monkeypatch.setattr(ranking, "predicates_like", lambda _likeness: frozenset({"works_as"}))
-    await memory.know(HOME, User(ME), fact(HOME, ME, ME, "写程序的", predicate="works_as"))
-    for number in range(ENOUGH):
-        await memory.say(HOME, ME, f"第{number}天，阳台的绿萝又长新叶了", T0 + number)
+    await know_job(memory, monkeypatch, ENOUGH)
     for asked, is_wanted, is_found in (
         ("在哪儿混饭？", True, True),
         ("在哪儿混饭？", None, False),
