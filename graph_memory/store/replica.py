@@ -33,8 +33,8 @@ DELIVERED = "delivered:"
 SKIPPED = 10_000
 """Numbers that are left out once a server lost some: who still learns from a batch, or cites a
 message, that is gone must not mean another one."""
-_KEPT = {"vector", "migration"}
-"""Tables of which each file has its own."""
+_KEPT = {"vector", "migration", "fact_field"}
+"""Tables of which each file has its own: older bots do not write what triggers make of rows."""
 _NUMBERED = ("message", "batch", "change")
 _PROMISES = ('["withdrawn:', '["erased:')
 _ACTOR, _REASON = "elsewhere", "followed"
