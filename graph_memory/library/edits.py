@@ -102,7 +102,7 @@ def correcting(
     )
     muted = dict.fromkeys(m for fact in same if fact.session == here for m in fact.evidence)
     mine = [m for m in muted if (one := rows.message(m)) and one.sender in own]
-    draft = Draft(turn.user, "correct", put=[*nodes, new])
+    draft = Draft(turn.user, "correct" if same else "object", put=[*nodes, new])
     mute(rows, draft, here, [m for m in mine if m != told.id], same, new)
     for fact in same:  # what is nobody else's to see, nor to keep, says it in other chats, too
         there = rows.get(Session, fact.session)
