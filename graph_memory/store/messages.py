@@ -40,6 +40,8 @@ SENT_AGAIN = "WHERE session = ? AND sender = ? AND ref = ? AND account IN ('', ?
 """Messages of a reference; its last condition lets SQLite use the index of those that have one."""
 LATE = 90.0
 """Seconds within which all bots in a group hear a line."""
+LATEST = 5_000
+"""Newest messages among which it is looked for: what waited for a server is not in order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,13 +162,12 @@ def copied(db: sqlite3.Connection, message: Message, account: str) -> Message | 
     if account and message.ref and (again := select_messages(db, query, values)):
         return again[0]
     found, place, words = None, message.session.partition("#")[0], "".join(message.text.split())
-    for id, session, sender, text, ref, heard_by, at in db.execute(
-        "SELECT id, session, sender, text, ref, account, at FROM message"
-        " WHERE import = '' ORDER BY id DESC"
+    for id, session, text, ref, heard_by in db.execute(
+        "SELECT id, session, text, ref, account FROM message WHERE import = '' AND sender = ?"
+        " AND id > (SELECT max(id) FROM message) - ? AND at BETWEEN ? AND ? ORDER BY id DESC",
+        (message.sender, LATEST, message.at - LATE, message.at + LATE),
     ):
-        if at < message.at - LATE:
-            break
-        if sender != message.sender or session.partition("#")[0] != place:
+        if session.partition("#")[0] != place:
             continue
         if not account and ref == message.ref:
             found = id

@@ -112,6 +112,22 @@ async def test_a_message_sent_twice_by_the_platform_is_stored_once(journal: Jour
     assert other.id > first.id, "another sender's id is another id"
 
 
+async def test_what_two_accounts_heard_while_the_server_was_away_is_stored_once(journal: Journal):
+    """It comes from one after the other, and among it what only one of them hears."""
+    club = group("100")
+
+    async def hear(account: str, session: Session, text: str, at: float) -> None:
+        said = message(session, ZHANG, text, at, ref=f"{account} {at}")
+        await journal.append(said, session, account=account, is_shared=session.is_group)
+
+    for account in ("one", "two"):
+        for number in range(5):
+            await hear(account, club, f"第{number}句", T0 + 60 * number)
+            await hear(account, HERE, f"{account} {number}", T0 + 60 * number + 1)
+    said = [m.text for m in await journal.newest_messages(99) if m.session == club.id]
+    assert said == [f"第{number}句" for number in range(5)]
+
+
 async def test_the_session_is_written_with_its_first_message_only(journal: Journal):
     await say(journal, "一", "二")
     assert await last_change(journal) == 1
