@@ -325,8 +325,9 @@ class Backups(Part):
         return find(self._directory, target.name)
 
     def _make_room(self, folder: Path) -> None:
-        wanted = copies.size(self._journal.path)
-        for backup in reversed(saved(self._directory)[MIN_KEPT:]):
+        wanted, spare = copies.size(self._journal.path), saved(self._directory)[MIN_KEPT:]
+        copies.require_space(folder, wanted - sum(each.size for each in spare))  # or all in vain
+        for backup in reversed(spare):
             try:
                 copies.require_space(folder, wanted)
             except JournalError:
