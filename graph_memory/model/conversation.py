@@ -53,7 +53,7 @@ class Message:
         ref: The platform's message id; empty if it has none.
         batch: The batch that claimed it; ``None`` while it is buffered.
         to: Whom it turns to: the one it quotes first, then those it mentions.
-        confided: Whether its sender asked right afterwards to keep it to oneself.
+        confided: Whether its sender asked right before or afterwards to keep it to oneself.
     """
 
     id: int

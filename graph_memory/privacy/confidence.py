@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ..text import patterns, simplified
 
-_KEEP, _MAYBE, _ASIDE = patterns(Path(__file__).with_suffix(".txt"))
+_KEEP, _MAYBE, _ASIDE, _AHEAD = patterns(Path(__file__).with_suffix(".txt"))
 _MORE = 5
 """Letters besides, from which a request says itself what is to be kept."""
 
@@ -21,7 +21,17 @@ def asks_to_keep(text: str) -> bool:
 
 def reaches_back(text: str) -> bool:
     """Whether a request to keep something means what was said right before it."""
+    return _is_bare(text) and not _AHEAD.search(simplified(text))
+
+
+def announces(text: str) -> bool:
+    """Whether a request to keep something means what is said right after it."""
+    return _is_bare(text) and _AHEAD.search(simplified(text)) is not None
+
+
+def _is_bare(text: str) -> bool:
+    """Whether a text asks to keep something, and says little besides."""
     if not asks_to_keep(text):
         return False
-    rest = _ASIDE.sub("", _KEEP.sub("", simplified(text)))
+    rest = _ASIDE.sub("", _AHEAD.sub("", _KEEP.sub("", simplified(text))))
     return sum(character.isalpha() for character in rest) < _MORE

@@ -172,7 +172,7 @@ def _persona(same: bool, policy: Policy) -> tuple[Rank, Rank]:
 
 
 def in_confidence(message: Message) -> bool:
-    """Whether its sender asks, in it or right after it, to keep it to oneself."""
+    """Whether its sender asks, in it or right beside it, to keep it to oneself."""
     return message.confided or (message.is_human and asks_to_keep(message.text))
 
 

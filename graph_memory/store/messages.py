@@ -26,14 +26,14 @@ from ..model import (
     Session,
     registered,
 )
-from ..privacy.confidence import reaches_back
+from ..privacy.confidence import announces, reaches_back
 from ..privacy.redaction import redacted, secrets
 from ..text import clean
 from .presence import enter
 from .rows import FIELDS, PAGE, Draft, Rows, Tell, rows_of, select_messages, stands, write
 
 HEARD = 20
-"""Messages whose secrets a line of the bot may repeat."""
+"""Messages whose secrets a line of the bot may repeat, and that are right before another."""
 BOT_LINES = 500
 """The newest lines of the bot that are compared with what it took back."""
 SENT_AGAIN = "WHERE session = ? AND sender = ? AND ref = ? AND account IN ('', ?) AND ref != ''"
@@ -143,6 +143,7 @@ def add(
         values = (message.session, message.sender, message.ref, account)
         if found := select_messages(db, SENT_AGAIN, values):
             return found[0], False
+    message = confided(db, message)
     if not message.is_human:
         message = replace(message, text=redacted(message.text, _told(db, message)))
     if session.is_group and message.is_human:
@@ -187,19 +188,30 @@ def _told(db: sqlite3.Connection, line: Message) -> set[str]:
     return {secret for sender, text in before if sender != BOT for secret in secrets(text)}
 
 
+def confided(db: sqlite3.Connection, message: Message) -> Message:
+    """A message that is not stored yet, as told in confidence if that was announced."""
+    before = _said_before(db, message)
+    return replace(message, confided=True) if before and announces(before.text) else message
+
+
+def _said_before(db: sqlite3.Connection, message: Message) -> Message | None:
+    """What a person said right before a message, which may not be stored yet."""
+    query = "WHERE id IN (SELECT id FROM message WHERE session = ? AND (? = 0 OR id < ?)"
+    query += " ORDER BY id DESC LIMIT ?) AND sender = ? AND at > ? ORDER BY id DESC LIMIT 1"
+    place = message.session, message.id, message.id, HEARD, message.sender, message.at - GAP
+    found = select_messages(db, query, place) if message.is_human else []
+    return found[0] if found else None
+
+
 def confide(db: sqlite3.Connection, request: Message, at: float) -> list[Message | Change]:
     """Note that what somebody said right before a request was told in confidence.
 
     What was learned from it so far is kept as well; returns what was altered.
     """
-    if not (request.is_human and reaches_back(request.text)):
+    before = _said_before(db, request) if reaches_back(request.text) else None
+    if before is None or before.confided:
         return []
-    query = "WHERE session = ? AND sender = ? AND id < ? AND at > ? ORDER BY id DESC LIMIT 1"
-    values = (request.session, request.sender, request.id, request.at - GAP)
-    found = select_messages(db, query, values)
-    if not found or found[0].confided:
-        return []
-    told, rows = replace(found[0], confided=True), Rows(db)
+    told, rows = replace(before, confided=True), Rows(db)
     db.execute("UPDATE message SET confided = 1 WHERE id = ?", (told.id,))
     query = "SELECT data FROM row WHERE kind = 'fact' AND session = ?"
     query += " AND ? IN (SELECT value FROM json_each(data, '$.evidence'))"

@@ -285,7 +285,8 @@ class Intake:
         for line in self.db.execute(
             "SELECT 0, session, sender, name, text, at, key FROM line ORDER BY at, key"
         ):
-            mail.confide(self.db, mail.insert(self.db, Message(*line)), 0.0)
+            said = mail.insert(self.db, mail.confided(self.db, Message(*line)))
+            mail.confide(self.db, said, 0.0)
         for session in sorted(left):
             self._cut(self._sessions[session])
         for query, field, reason in _REFERENCES:
