@@ -20,7 +20,7 @@ import numpy as np
 from ..context import Context, Part
 from ..errors import NotFoundError
 from ..model import Asker, Fact, Message, Session, SessionRow, Status, User, home_of, session_of
-from ..privacy.scope import Attendance, Policy, Rank, View, rank_of, view
+from ..privacy.scope import Attendance, Policy, Rank, View, rank_of, span, view
 from ..recall import Index, Item, Recall, Recaller, VisibleSet
 from ..recall.documents import Kind
 from ..store import Rows, contents, queries
@@ -77,10 +77,12 @@ class Barrier(StrEnum):
     """Why somebody is not shown something.
 
     ``ABSENT``: said in a group of the asker's, before they came or after they left.
+    ``CONFIDENCE``: told in confidence, by somebody else or in a group.
     """
 
     AUDIENCE = "audience"
     ABSENT = "absent"
+    CONFIDENCE = "confidence"
     PERSONA = "persona"
 
 
@@ -103,6 +105,8 @@ def barriers(
             return None
         if akin is None:
             return Barrier.AUDIENCE
+        if span(row)[-1] and not akin.confidences:
+            return Barrier.CONFIDENCE
         return Barrier.ABSENT if rank_of(akin, row) is Rank.HIDDEN else Barrier.PERSONA
 
     return barrier

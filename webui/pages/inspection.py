@@ -55,7 +55,7 @@ class ViewAsQuery(PageQuery):
     day: Day = ""
     q: Annotated[str, Field(max_length=MAX_TEXT)] = ""
     standing: Literal["", "true", "replaced", "over", "later", "archived"] = ""
-    barrier: Literal["", "audience", "absent", "persona"] = ""
+    barrier: Literal["", "audience", "absent", "confidence", "persona"] = ""
     seen: Offset = 0
     hidden: Offset = 0
 
