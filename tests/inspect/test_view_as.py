@@ -92,7 +92,7 @@ async def test_with_an_account_of_ours_that_has_its_private_chats_for_itself(mem
     assert barriers(elsewhere)["张三在学口琴"] is Barrier.AUDIENCE
 
 
-async def test_what_was_told_in_confidence_in_a_group_is_kept_as_that(memory: MemoryService) -> None:
+async def test_what_was_told_in_confidence_in_a_group_is_kept_as_that(memory):
     kept = replace(LATE, id="f:kept", statement="李四怀孕了", confidential=True)
     await put(memory.journal, kept)
     for asker in (asker_of(CLUB, WANG), memory.view_as.asker(LI, "", "mei")):
