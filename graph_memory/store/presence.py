@@ -24,10 +24,10 @@ def presences(db: sqlite3.Connection) -> list[Presence]:
 
 
 def enter(db: sqlite3.Connection, presence: Presence, tell: Tell) -> None:
-    """Open an interval, unless the memory's own one is open."""
+    """Open an interval, unless the memory's own one is open by then."""
     where = (presence.circle, presence.user)
-    query = "SELECT 1 FROM presence WHERE circle = ? AND user = ? AND until IS NULL"
-    if db.execute(f"{query} AND import = ''", where).fetchone():
+    query = "SELECT 1 FROM presence WHERE circle = ? AND user = ? AND since <= ? AND until IS NULL"
+    if db.execute(f"{query} AND import = ''", (*where, presence.since)).fetchone():
         return
     db.execute(
         "INSERT OR REPLACE INTO presence (circle, user, since) VALUES (?, ?, ?)",
