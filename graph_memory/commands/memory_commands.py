@@ -323,10 +323,12 @@ class Commands(Answers):
             return self._say("undo_none")
         last, what = found.change, self._named(found)
         when = self._ago(last.at)
-        is_old = not await self.memory.library.is_present(turn.session.id, last.at)
-        if is_old and not (is_confirmed and self._asked.get(turn.user) == last.id):
+        is_new = await self.memory.library.is_present(turn.session.id, last.at)
+        is_sure = is_confirmed and self._asked.get(turn.user) == last.id
+        if not (is_new or is_sure or last.is_trimmed):
             self._asked[turn.user] = last.id
-            return self._say("undo_ask", when=when, what=what)
+            did = self._say(f"reason.{found.reason}")
+            return self._say("undo_ask", when=when, did=did, what=what)
         try:
             await self.memory.library.undo(last.id, turn.user)
         except NotFoundError as error:

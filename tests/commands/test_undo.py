@@ -11,6 +11,7 @@ import pytest_asyncio
 
 from graph_memory.commands.memory_commands import Commands
 from graph_memory.companion import CoreFact
+from graph_memory.deletion.message_retention import LOG_KEPT, trim_log
 from graph_memory.model import Fact, Turn
 from graph_memory.settings import Settings
 
@@ -118,9 +119,21 @@ async def test_what_was_done_in_another_conversation_is_asked_first(tmp_path, si
             clock.now += silence
             if number < len(silences) - 1:
                 await memory.learning.hear(replace(zhang, text=f"句{number}", ref=f"{number}@1"))
-        assert ("要撤销它" in await commands.undo(zhang)) is asks
+        assert (
+            "（按要求记住）：“张三：我对芒果过敏”。要撤销它" in await commands.undo(zhang)
+        ) is asks
         await memory.settle()
         assert ("芒果" in await commands.search(zhang, "芒果")) is asks
         if asks:
             assert "已撤销" in await commands.undo(zhang, "确认")
             assert "芒果" not in await commands.search(zhang, "芒果")
+
+
+async def test_what_is_too_old_to_be_undone_is_not_asked_about(tmp_path: Path) -> None:
+    clock = Clock(T0)
+    async with opened(tmp_path, now=clock) as memory:
+        commands = Commands(memory)
+        await commands.remember(replace(zhang, text="我对芒果过敏"))
+        clock.now += LOG_KEPT + 1
+        await trim_log(memory.journal, clock.now)
+        assert "90 天以前" in await commands.undo(zhang)
