@@ -146,7 +146,7 @@ class Importing(BaseModel):
 @routes.get("/data/import")
 async def plan(memory: Memory, visit: Visit, wanted: Annotated[Importing, Query()]) -> Response:
     """What a file would bring; what is wrong with it is said beside what can be set."""
-    found = wrong = None
+    found, wrong, wanted = None, None, await _completed(memory, wanted)
     try:
         found = await (await importer_of(memory, wanted)).preview()
     except (errors.FormatError, errors.NotFoundError) as error:
@@ -158,7 +158,6 @@ async def plan(memory: Memory, visit: Visit, wanted: Annotated[Importing, Query(
         plan=found,
         wrong=wrong,
         wanted=wanted,
-        platform=wanted.platform or await _usual_platform(memory),
         formats=tuple(transfer.SOURCES),
         choices=await memory.library.overview(),
     )
@@ -272,25 +271,27 @@ async def importer_of(memory: service.MemoryService, wanted: Importing) -> trans
         FormatError: There is no such file, or nobody knows its kind.
     """
     known = {path.name for path in await memory.transfer.waiting()}
-    platform = wanted.platform or await _usual_platform(memory)
+    wanted = await _completed(memory, wanted)
     options = transfer.Options(
         zone=memory.zone,
-        persona=wanted.persona or model.NO_PERSONA,
-        platform=platform,
-        into=transfer.circle_meant(wanted.to, platform),
+        persona=wanted.persona,
+        platform=wanted.platform,
+        into=transfer.circle_meant(wanted.to, wanted.platform),
         now=memory.now(),
     )
-    if wanted.name not in known:
-        raise errors.FormatError("there is no such file").told("no_file", name=wanted.name)
-    kind, learns = wanted.format, wanted.learn
-    return await memory.transfer.importer(wanted.name, options, format=kind, learns=learns)
+    name, kind, learns = wanted.name, wanted.format, wanted.learn
+    if name not in known:
+        raise errors.FormatError("there is no such file").told("no_file", name=name)
+    return await memory.transfer.importer(name, options, format=kind, learns=learns)
 
 
-async def _usual_platform(memory: service.MemoryService) -> str:
-    """The platform of most chats but the sample's; QQ's if there is none yet."""
-    circles = (await memory.library.overview()).circles
-    counted = Counter(p for circle, _ in circles if (p := circle.partition(":")[0]) != SAMPLE)
-    return next((platform for platform, _ in counted.most_common(1)), "aiocqhttp")
+async def _completed(memory: service.MemoryService, wanted: Importing) -> Importing:
+    """An import with the platform and persona of most chats where none is named."""
+    known = [(s.circle.partition(":")[0], s.persona) for s in await memory.library.sessions()]
+    known = [each for each in known if each[0] != SAMPLE] or [("aiocqhttp", model.NO_PERSONA)]
+    usual = [Counter(each).most_common(1)[0][0] for each in zip(*known, strict=True)]
+    platform, persona = wanted.platform or usual[0], wanted.persona or usual[1]
+    return wanted.model_copy(update={"platform": platform, "persona": persona})
 
 
 def _sizes(paths: Iterable[Path]) -> dict[str, int]:
