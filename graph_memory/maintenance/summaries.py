@@ -231,7 +231,7 @@ def history(db: sqlite3.Connection, session: str) -> History:
     found.episodes.sort(key=lambda episode: (episode.started_at, episode.id))
     (first,) = db.execute(
         "SELECT min(first) FROM ("
-        " SELECT min(id) first FROM message INDEXED BY message_pending"
+        " SELECT min(id) first FROM message"
         " WHERE session = :session AND batch IS NULL UNION ALL"
         " SELECT min(m.id) FROM batch b CROSS JOIN message m"
         " ON m.batch = b.id WHERE b.state = 'waiting' AND b.state != 'learned'"

@@ -97,11 +97,8 @@ def stored(db: sqlite3.Connection, message: Message) -> Message | None:
 
 def pending(db: sqlite3.Connection, session: str = "") -> list[Message]:
     """The buffered messages of a Session, or of all, oldest first."""
-    if not session:
-        return select_messages(db, "WHERE batch IS NULL ORDER BY id")
-    # Left to itself SQLite reads all that was ever said in a Session.
-    query = "INDEXED BY message_pending WHERE session = ? AND batch IS NULL ORDER BY id"
-    return select_messages(db, query, (session,))
+    part, given = ("AND session = ?", (session,)) if session else ("", ())
+    return select_messages(db, f"WHERE batch IS NULL {part} ORDER BY id", given)
 
 
 def insert(

@@ -583,7 +583,8 @@ def newest_episodes(
 def visits(db: sqlite3.Connection, session: str, since: float) -> list[tuple[float, list[str]]]:
     """When episodes of a Session began, and who took part, from ``since`` on."""
     query = "SELECT started_at, participants FROM episode WHERE session = ? AND level = ?"
-    found = db.execute(f"{query} AND started_at >= ?", (session, EPISODE, since))
+    query += " AND started_at >= ? AND ended_at >= ?"  # for which there is an index
+    found = db.execute(query, (session, EPISODE, since, since))
     return [(at, json.loads(people)) for at, people in found]
 
 

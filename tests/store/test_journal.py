@@ -13,9 +13,8 @@ from pathlib import Path
 import pytest
 
 from graph_memory.errors import ClosedError, ConflictError, JournalError, NotFoundError
-from graph_memory.maintenance.summaries import history
 from graph_memory.model import BOT, Change, Entity, Fact, Name, Presence, Session, User
-from graph_memory.store import Draft, Journal, Rows, copies, messages
+from graph_memory.store import Draft, Journal, Rows, copies
 from graph_memory.store.connection import CHECKPOINT
 from graph_memory.store.messages import SENT_AGAIN, Backlog
 
@@ -354,21 +353,6 @@ async def test_a_message_that_is_sent_again_is_not_looked_for_among_all(journal:
     query = f"EXPLAIN QUERY PLAN SELECT id FROM message {SENT_AGAIN}"
     plan = await journal.look(lambda db: db.execute(query, ("s", "u", "r", "a")).fetchall())
     assert "message_ref" in plan[0][-1]
-
-
-@pytest.mark.parametrize("look", [messages.pending, history])
-async def test_what_waits_in_a_chat_is_not_looked_for_among_all_of_it(journal: Journal, look):
-    def plans(db: sqlite3.Connection) -> list[str]:
-        asked: list[str] = []
-        db.set_trace_callback(asked.append)
-        look(db, HERE.id)
-        db.set_trace_callback(None)
-        found = (db.execute(f"EXPLAIN QUERY PLAN {query}").fetchall() for query in asked)
-        return [step[-1] for plan in found for step in plan]
-
-    steps = await journal.look(plans)
-    assert any("message_pending" in step for step in steps)
-    assert not any("message_session" in step for step in steps)
 
 
 def test_a_bot_alone_loads_no_driver_of_a_server():

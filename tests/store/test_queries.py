@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from graph_memory.maintenance.summaries import history
 from graph_memory.model import Episode, Fact, Mention, Name
-from graph_memory.store import Draft, Rows, queries
+from graph_memory.store import Draft, Rows, messages, queries
 from graph_memory.store.queries import FactFilter
 from graph_memory.store.rows import write
 from graph_memory.store.schema import SCALARS as FIELDS
@@ -65,6 +66,18 @@ def test_the_facts_about_somebody_are_found_by_both_their_keys(db) -> None:
     found = plan(db, lambda: queries.find_facts(db, FactFilter(node=ZHANG), T0))
     assert "INDEX fact_subject (subject=?)" in found
     assert "INDEX fact_object (object=?)" in found
+
+
+@pytest.mark.parametrize(("index", "run"), [
+    ("row_ended", lambda db: queries.newest_episodes(db, HERE, 10, bool, told=True)),
+    ("row_ended", lambda db: queries.visits(db, HERE, T0)),
+    ("message_pending", lambda db: messages.pending(db, HERE)),
+    ("message_pending", lambda db: history(db, HERE)),
+])  # fmt: skip
+def test_what_is_newest_in_a_chat_is_not_looked_for_in_all_of_it(db, index, run) -> None:
+    found = plan(db, lambda: run(db))
+    assert f"INDEX {index} " in found
+    assert "message_session" not in found
 
 
 def test_no_query_names_an_index() -> None:
