@@ -6,10 +6,5 @@ from tests.cases import tabled
 
 
 @tabled
-def test_a_name_is_found(typed: str, name: str) -> None:
-    assert finder(typed)(normalise(name))
-
-
-@tabled
-def test_another_name_is_not(typed: str, name: str) -> None:
-    assert not finder(typed)(normalise(name))
+def test_a_name_is_found(typed: str, name: str, is_found: bool) -> None:
+    assert bool(finder(typed)(normalise(name))) is is_found

@@ -4,12 +4,12 @@ import asyncio
 import random
 import sqlite3
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
-from datetime import UTC
 from pathlib import Path
 from typing import TypeVar
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -23,7 +23,6 @@ from graph_memory.model import Change, Episode, Fact, Mention, Message, Name, Tu
 from graph_memory.references import Reference
 from graph_memory.retention import DAY
 from graph_memory.service import MemoryService
-from graph_memory.settings import Settings
 from graph_memory.store import Draft, Journal, copies
 from graph_memory.store.connection import reading
 from graph_memory.store.schema import MIGRATIONS, migrations_of
@@ -46,6 +45,7 @@ from ..makers import (
     zhang_in_club,
 )
 from ..scripted import answer, said, thing
+from ..world import opened
 
 T = TypeVar("T")
 CASES = cases(Path(__file__).with_name("retractions.txt"))
@@ -53,20 +53,9 @@ PLANTED = "蓝鲸纸条"
 """In everything that rests on what was taken back, and nowhere else."""
 
 
-async def opened(path: Path, now: Callable[[], float] = lambda: T0 + 10_000) -> MemoryService:
-    return await MemoryService.open(path, Settings(), zone=UTC, now=now)
-
-
 @pytest.fixture
 def clock() -> Clock:
     return Clock(T0 + 10_000)
-
-
-@pytest.fixture
-async def memory(tmp_path: Path, clock: Clock) -> AsyncIterator[MemoryService]:
-    memory = await opened(tmp_path, clock)
-    yield memory
-    await memory.close()
 
 
 @pytest.fixture
@@ -189,10 +178,9 @@ async def test_a_kill_on_the_way_is_made_good_at_the_next_start(memory, chat, cl
     assert list(await chat.facts()) == ["李四喜欢爬山"], "all that can be seen goes at once"
     await memory.close()
     assert left(memory)
-    again = await opened(memory.directory, clock)
-    assert left(again) == []
-    assert await again.journal.look(retraction.unfinished) == []
-    await again.close()
+    async with opened(memory.directory, now=clock) as again:
+        assert left(again) == []
+        assert await again.journal.look(retraction.unfinished) == []
 
 
 async def test_what_is_learned_while_it_is_looked_up_goes_too(memory, chat, monkeypatch):
@@ -267,17 +255,15 @@ async def test_the_views_follow(memory: MemoryService, chat: Chat):
     await assert_views_follow(memory)
 
 
-async def test_a_graph_that_was_away_follows_the_blank_log(tmp_path: Path):
-    memory = await opened(tmp_path)
-    await learned(Chat(memory.journal, CLUB))
+async def test_a_graph_that_was_away_follows_the_blank_log(memory: MemoryService, chat: Chat):
+    await learned(chat)
     await memory.settle()
     await memory.graph.close()
     assert await memory.library.retract(CLUB.circle, "1")
     await memory.close()
-    memory = await opened(tmp_path)
-    await memory.settle()
-    await assert_views_follow(memory)
-    await memory.close()
+    async with opened(memory.directory) as again:
+        await again.settle()
+        await assert_views_follow(again)
 
 
 async def test_a_message_that_was_not_learned_goes_without_a_change(memory, chat):
@@ -310,26 +296,23 @@ async def test_nothing_is_left_in_a_file_that_has_seen_much(memory, chat, seed):
 
 
 @pytest.mark.alone
-async def test_a_restored_backup_does_not_bring_it_back(tmp_path: Path):
+async def test_a_restored_backup_does_not_bring_it_back(memory: MemoryService, chat: Chat):
     """Nor one that was made before another restore; what was not taken back is there."""
-    memory = await opened(tmp_path)
-    chat = Chat(memory.journal, CLUB)
     await learned(chat)
     backup = await memory.backups.make("manual")
     await chat.say("li", "晚些再说", "李四", ref="9@9")
     assert await memory.library.retract(CLUB.circle, "1")
-    for _ in range(2):
-        await memory.backups.restore(backup.name)
-        await memory.close()
-        assert PLANTED.encode() in backup.path.read_bytes()
-        memory = await opened(tmp_path)
-        chat = Chat(memory.journal, CLUB)
-        assert left(memory) == []
-        assert list(await chat.facts()) == ["李四喜欢爬山"]
-        said = [message.text for message in await memory.journal.newest_messages(10)]
-        assert said == ["我喜欢爬山"]
-        assert not await memory.library.retract(CLUB.circle, "1")
+    await memory.backups.restore(backup.name)
     await memory.close()
+    for _ in range(2):
+        assert PLANTED.encode() in backup.path.read_bytes()
+        async with opened(memory.directory) as again:
+            assert left(again) == []
+            assert list(await Chat(again.journal, CLUB).facts()) == ["李四喜欢爬山"]
+            said = [message.text for message in await again.journal.newest_messages(10)]
+            assert said == ["我喜欢爬山"]
+            assert not await again.library.retract(CLUB.circle, "1")
+            await again.backups.restore(backup.name)
 
 
 async def taken_back(memory: MemoryService, wait: Callable[[], None] = lambda: None) -> None:
@@ -365,11 +348,10 @@ async def test_the_next_daily_backup_clears_the_older_ones(memory, clock, tmp_pa
             assert db.execute("SELECT text FROM message").fetchall() == [("我喜欢爬山",)]
     await memory.close()
     stage(tmp_path, saved(tmp_path)[-1].name, clock.now)
-    again = await opened(tmp_path, clock)
-    assert [m.text for m in await again.journal.newest_messages(9)] == ["我喜欢爬山"]
-    await again.settle()
-    await assert_views_follow(again)
-    await again.close()
+    async with opened(tmp_path, now=clock) as again:
+        assert [m.text for m in await again.journal.newest_messages(9)] == ["我喜欢爬山"]
+        await again.settle()
+        await assert_views_follow(again)
     assert holding(tmp_path, PLANTED) == []
 
 
@@ -406,8 +388,9 @@ async def test_what_fails_is_tried_again(waited, memory, clock, tmp_path, monkey
     await taken_back(memory, wait)
     held = holding(tmp_path, PLANTED)
     clock.now += DAY - waited
+    full = Mock(side_effect=sqlite3.OperationalError("database or disk is full"))
     with monkeypatch.context() as patch:
-        patch.setattr("graph_memory.deletion.forget_me.compact", _full)
+        patch.setattr(forget_me, "compact", full)
         assert await memory.backups.tend(), "the backup itself is made"
         assert "forgotten" in memory.backups.problem
     assert holding(tmp_path, PLANTED) == held
@@ -416,10 +399,6 @@ async def test_what_fails_is_tried_again(waited, memory, clock, tmp_path, monkey
     assert await memory.backups.tend() is None, "no other backup is needed"
     assert holding(tmp_path, PLANTED) == []
     assert memory.backups.problem == ""
-
-
-def _full(_: object) -> None:
-    raise sqlite3.OperationalError("database or disk is full")
 
 
 @pytest.mark.alone

@@ -24,23 +24,15 @@ HOME = private("10001")
 ASKER = asker_of(HOME, HOME.owner)
 
 
-def texts(text: str) -> list[str]:
-    return [part.text for part in split(text)]
-
-
 @tabled
 def test_several_questions_are_searched_for_separately_and_a_statement_as_it_is(text, parts):
-    assert texts(text) == parts
+    """After a turn only the point counts."""
+    assert [part.text for part in split(text)] == parts
 
 
 @tabled
 def test_one_question_stays_one(text: str) -> None:
     assert len(split(text)) == 1
-
-
-@tabled
-def test_after_a_turn_only_the_point_counts(text: str, point: str) -> None:
-    assert texts(text) == [point]
 
 
 def test_what_is_said_around_a_question_counts_a_little() -> None:
@@ -122,13 +114,9 @@ def test_long_texts_are_not_piled_up() -> None:
 
 
 @tabled
-def test_what_only_asks(text: str) -> None:
-    assert only_asks(text)
-
-
-@tabled
-def test_what_tells_something_as_well(text: str) -> None:
-    assert not only_asks(text)
+def test_what_only_asks(text: str, is_all: bool) -> None:
+    """And what tells something as well."""
+    assert only_asks(text) is is_all
 
 
 @tabled
@@ -142,13 +130,8 @@ def test_among_thousands_of_names_it_is_found_as_well() -> None:
 
 
 @tabled
-def test_what_says_nothing(text: str) -> None:
-    assert is_small_talk(text)
-
-
-@tabled
-def test_what_says_something(text: str) -> None:
-    assert not is_small_talk(text)
+def test_what_says_nothing(text: str, is_nothing: bool) -> None:
+    assert is_small_talk(text) is is_nothing
 
 
 @tabled
