@@ -14,16 +14,23 @@ def cases(path: Path) -> dict[str, list[str]]:
     r"""The lines of each case of a file, by its name and its row of values.
 
     A case begins with ``# name``. Lines of ``* `` and values play it with each of them as ``$1``,
-    ``$2`` …; ``\u{200d}`` is a character that cannot be seen.
+    ``$2`` …; ``\u{200d}`` is a character that cannot be seen; for ``12× …`` see :func:`repeated`.
     """
     text = re.sub(r"\\u\{(\w+)\}", lambda found: chr(int(found[1], 16)), path.read_text("utf-8"))
-    blocks = (block.splitlines() for block in text.split("\n\n"))
+    lines = [each for line in text.splitlines() for each in repeated(line)]
+    blocks = (block.splitlines() for block in "\n".join(lines).split("\n\n"))
     return {
         title: lines
         for head, *body in blocks
         if head.startswith("# ") and body and not body[0].startswith("#")
         for title, lines in _played(head[2:], body)
     }
+
+
+def repeated(line: str) -> list[str]:
+    """A line; ``300× text`` as many of them, each with its number for ``#``."""
+    many = re.fullmatch(r"(\d+)× (.+)", line)
+    return [many[2].replace("#", str(n)) for n in range(int(many[1]))] if many else [line]
 
 
 def _played(title: str, body: list[str]) -> Iterator[tuple[str, list[str]]]:

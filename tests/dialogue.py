@@ -137,7 +137,8 @@ class Dialogue:
             found, lead = await world.ask(caller, text[1:])
             self.told = f"{lead}\n{found.block}"
         else:
-            turn = replace(caller, text=text.replace("\\n", "\n"), ref=f"{ref}@1" if ref else "")
+            ref = f"{ref}@1" if ref and "@" not in ref else ref
+            turn = replace(caller, text=text.replace("\\n", "\n"), ref=ref)
             await world.memory.learning.hear(turn)
             await world.memory.recall.settle()
             world.later(20)

@@ -61,21 +61,6 @@ async def test_a_word_that_was_said_is_found(commands: Commands, memory: MemoryS
     assert "没有找到" in await commands.search(zhang, "ike")
 
 
-async def test_search_has_pages(commands: Commands, memory: MemoryService) -> None:
-    for number in range(12):
-        said = f"第{number}次露营去了{number}号营地"
-        await commands.remember(replace(zhang, text=said, ref=f"9@{number}"))
-    await memory.recall.settle()
-    first = await commands.search(zhang, "露营")
-    assert "找到 12 条（第 1/2 页）" in first
-    assert "/记忆 搜索 露营 第2页" in first
-    second = await commands.search(zhang, "露营 第2页")
-    assert "第 2/2 页" in second
-    assert second.count("营地") == 2
-    for page in (" p2", " 第二页", "，第二页", " 第 2 页", " 第２页", " page 2"):
-        assert second == await commands.search(zhang, f"露营{page}"), page
-
-
 async def test_status(commands: Commands) -> None:
     commands.web = "http://127.0.0.1:6190"
     wrong = GraphMemoryError("it is used").told("webui", where="port 6199")

@@ -9,13 +9,13 @@ import pytest
 from graph_memory.commands.memory_commands import Commands
 from graph_memory.deletion import Tombstones, forget_me, retraction
 from graph_memory.errors import JournalError
-from graph_memory.model import Episode, Fact, Turn, asker_of
+from graph_memory.model import Fact, Turn, asker_of
 from graph_memory.service import MemoryService
 
-from ..makers import HERS, QQ, T0, entity, fact, last_change, put
+from ..makers import QQ, T0, entity, fact, last_change, put
 from ..scripted import Call, ScriptedModel, answer, said
 from ..world import opened
-from . import CLUB, HOME, LI, ZHANG, li_in_club, zhang
+from . import CLUB, HOME, LI, ZHANG, zhang
 from . import admin as boss
 
 
@@ -26,18 +26,6 @@ async def remind(memory: MemoryService, caller: Turn, text: str) -> str:
 
 async def told(memory: MemoryService) -> list[str]:
     return [m.text for m in await memory.journal.newest_messages(100)]
-
-
-async def test_why_says_what_was_left_out(memory: MemoryService, commands: Commands):
-    facts = [
-        fact(HOME, ZHANG, entity(f"茶{n}"), f"张三喜欢第{n}种绿茶", predicate="likes")
-        for n in range(12)
-    ]
-    await put(memory.journal, HOME, *facts)
-    await remind(memory, zhang, "张三喜欢哪种绿茶")
-    why = await commands.privacy.why(zhang)
-    assert why.count("绿茶") == 8
-    assert "没有用上：4 条超出条数" in why
 
 
 async def test_pauses_last(tmp_path: Path):
@@ -108,43 +96,6 @@ async def test_who_is_erased_while_the_model_thinks_is_not_learned(tmp_path: Pat
         assert await learning == 1
         facts = await memory.journal.read(lambda rows: rows.find(Fact))
         assert [f.statement for f in facts] == ["喜欢龙井"]
-
-
-async def test_a_message_that_is_taken_back_goes_with_what_rests_on_it(memory, commands):
-    said = [
-        await memory.learning.hear(Turn(CLUB, LI, "李四", text, ref=f"{n}@{T0}"), at=T0 + n)
-        for n, text in enumerate(["我住在北京东城", "我也住过苏州", "还没学的话"])
-    ]
-    first, second, _third = (message.id for message in said if message)
-    alone = fact(CLUB, LI, entity("北京"), "李四住在北京", evidence=(first,))
-    both = fact(CLUB, LI, entity("苏州"), "李四住过苏州", evidence=(first, second))
-    run = Episode("ep:1", CLUB.id, T0, T0 + 1, first, second, 2, "李四说起住处", (LI,))
-    await put(memory.journal, alone, both, run)
-    assert "北京" in await remind(memory, li_in_club, "李四住在北京吗")
-
-    assert await memory.library.retract(CLUB.circle, "0")
-    assert await memory.library.retract(CLUB.circle, "2")
-    assert not await memory.library.retract(CLUB.circle, "0")
-    assert await told(memory) == ["我也住过苏州"]
-    assert "北京" not in await remind(memory, li_in_club, "李四住在北京东城吗")
-    left = await memory.journal.read(lambda rows: rows.find(Fact))
-    assert [(f.statement, f.evidence) for f in left] == [("李四住过苏州", (second,))]
-    (episode,) = await memory.journal.read(lambda rows: rows.find(Episode))
-    assert episode.summary == "李四: 我也住过苏州"
-    assert (await memory.learning.status()).buffered == 1
-    assert "没有可以撤销" in await commands.undo(li_in_club), "nobody can take that back"
-
-
-async def test_only_the_message_meant_is_taken_back(memory: MemoryService):
-    hear = memory.learning.hear
-    await hear(Turn(CLUB, LI, "李四", "旧的七", ref="7@100"), at=T0)
-    await hear(Turn(CLUB, LI, "李四", "新的七", ref="7@200"), at=T0 + 1)
-    await hear(Turn(CLUB, LI, "李四", "七十七", ref="77@200"), at=T0 + 2)
-    await hear(Turn(HERS, LI, "李四", "别处的七", ref="7@300"), at=T0 + 3)
-    for hostile in ("%", "_", "7%", "\\", "'", ""):
-        assert not await memory.library.retract(CLUB.circle, hostile)
-    assert await memory.library.retract(CLUB.circle, "7")
-    assert await told(memory) == ["旧的七", "七十七", "别处的七"]
 
 
 async def test_a_message_taken_back_while_it_is_learned_is_not_learned(tmp_path: Path):

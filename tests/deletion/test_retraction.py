@@ -269,6 +269,7 @@ async def test_a_graph_that_was_away_follows_the_blank_log(memory: MemoryService
 async def test_a_message_that_was_not_learned_goes_without_a_change(memory, chat):
     await chat.say("zhang", f"我的{PLANTED}", "张三", ref="1@5")
     before = await last_change(memory.journal)
+    assert not await memory.library.retract(CLUB.circle, "")
     assert await memory.library.retract(CLUB.circle, "1")
     assert await last_change(memory.journal) == before
     assert left(memory) == []

@@ -166,19 +166,6 @@ async def test_a_call_that_a_library_cancels_is_not_made_again_at_once(world: Wo
     assert len(world.model.calls) == 1
 
 
-async def test_an_idle_buffer_is_learned(world: World):
-    world.script.script = [CATS, DOGS]
-    for text, silence in (("我喜欢猫", 300), ("我喜欢狗", PATIENCE * 300)):
-        before = await world.facts()
-        await world.hear(text)
-        world.time += silence - 2
-        await world.learning.settle()
-        assert await world.facts() == before
-        world.time += 1
-        await world.learning.settle()
-        assert len(await world.facts()) == len(before) + 1
-
-
 async def test_what_was_shown_in_vain_makes_room_for_what_was_not(world: World):
     """Twice without use, and others come first; then it has another chance."""
     orders: list[list[str]] = []
@@ -212,11 +199,6 @@ async def test_the_timer_itself_wakes_the_learner(world: World):
     await world.learning.hear(Turn(HERE, ZHANG, "张三", "我喜欢猫"), at=T0 - 300 + 0.05)
     await asyncio.sleep(0)  # the learner goes to sleep for 50 ms
     world.time += 0.05
-    await asyncio.wait_for(world.script.asked.wait(), 5)
-
-
-async def test_asking_to_remember_is_learned_at_once(world: World):
-    await world.hear("记住，我喜欢猫")
     await asyncio.wait_for(world.script.asked.wait(), 5)
 
 

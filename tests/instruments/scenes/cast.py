@@ -32,6 +32,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from tests.cases import repeated
 from tests.scripted import answer, said
 
 from .stage import (
@@ -52,7 +53,7 @@ NUMBERS = ("importance", "past", "uses", "worth", "corrects")
 """Values that are no text."""
 
 
-REPEATED, COUNTED = re.compile("«(\\d+)×(.+?)»"), re.compile("(\\d+)× (.+)")
+REPEATED = re.compile("«(\\d+)×(.+?)»")
 
 
 def read(text: str) -> Iterator[Scene]:
@@ -62,9 +63,8 @@ def read(text: str) -> Iterator[Scene]:
         scene = Scene(name, title, ())
         for line in lines:
             line = REPEATED.sub(lambda found: int(found[1]) * found[2], line).replace("\\n", "\n")
-            many = COUNTED.fullmatch(line)
-            for n in range(int(many[1]) if many else 1):
-                scene = _with(scene, many[2].replace("#", str(n)) if many else line)
+            for each in repeated(line):
+                scene = _with(scene, each)
         yield scene
 
 
