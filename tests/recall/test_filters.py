@@ -3,12 +3,12 @@
 import pytest
 
 from graph_memory.model import Message, Row, asker_of
-from graph_memory.privacy.scope import Attendance, Policy, view
-from graph_memory.recall import Index, PersonalIndex, Renderer, filters
-from graph_memory.recall.render import ZH
+from graph_memory.recall import Index, PersonalIndex, filters
 from graph_memory.retention import DAY
 from graph_memory.text import told_apart
-from tests.makers import CHINA, T0, entity, fact, group, name, user
+from tests.makers import T0, entity, fact, group, name, user
+
+from .histories import rendering
 
 ROOM = group("9")
 LI, WANG = user("li"), user("wang")
@@ -29,10 +29,7 @@ def mine(monkeypatch: pytest.MonkeyPatch) -> PersonalIndex:
     index.put_message(Message(1, ROOM.id, WANG, "小王", "我养了一只柯基", T0))
     for n in range(2, 12):
         index.put_message(Message(n, ROOM.id, LI, "小李", f"第{n}次说起读书", T0 + n * DAY))
-    seen = view(ROOM, asker, Policy(), Attendance())
-    assert seen
-    visible = index.visible({ROOM.id: seen})
-    return PersonalIndex(Renderer(index, visible, asker, ZH, CHINA, T0 + 200 * DAY))
+    return PersonalIndex(rendering(index, ROOM, asker, now=T0 + 200 * DAY)[0])
 
 
 def test_an_old_time_is_looked_up_however_much_came_later(mine: PersonalIndex) -> None:
@@ -50,11 +47,9 @@ def test_the_mark_of_an_account_says_which_namesake_is_meant(account: str) -> No
     one, other = user(account), user("another")
     for row in (ROOM, name(ROOM, one, "小王"), name(ROOM, other, "小王")):
         index.put(row)
-    seen = view(ROOM, asker, Policy(), Attendance())
-    assert seen
-    visible = index.visible({ROOM.id: seen})
-    assert filters.called(index, visible, asker, "小王") == {one, other}
-    assert filters.called(index, visible, asker, told_apart("小王", one, [other])) == {one}
+    sight = rendering(index, ROOM, asker)[0].visible
+    assert filters.called(index, sight, asker, "小王") == {one, other}
+    assert filters.called(index, sight, asker, told_apart("小王", one, [other])) == {one}
 
 
 @pytest.mark.parametrize("called", ["鱼", "K", "小赵"])
@@ -63,10 +58,7 @@ def test_whoever_speaks_is_known_by_a_short_name_and_before_anything_is_learned(
     index.put(ROOM)
     index.put_message(Message(1, ROOM.id, WANG, called, "我养了一只柯基", T0))
     index.put_message(Message(2, ROOM.id, user("?"), "", "我养了一只布偶", T0))
-    seen = view(ROOM, asker, Policy(), Attendance())
-    assert seen
-    visible = index.visible({ROOM.id: seen})
-    mine = PersonalIndex(Renderer(index, visible, asker, ZH, CHINA, T0))
+    mine = PersonalIndex(rendering(index, ROOM, asker)[0])
     assert [item.id for item in mine.excerpt((), "", called).items] == ["1"]
     assert not mine.excerpt((), "", "小孙").is_known
     assert not mine.excerpt((), "", "管理员").is_known  # whom nobody is called

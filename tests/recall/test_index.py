@@ -6,7 +6,7 @@ import pytest
 from graph_memory.model import Fact, Message, asker_of
 from graph_memory.privacy.scope import Attendance, Policy, Sharing, view
 from graph_memory.recall import index as index_module
-from graph_memory.recall.documents import GrowableArray, VectorIndex
+from graph_memory.recall.documents import VectorIndex
 from graph_memory.recall.index import Index
 from graph_memory.recall.lexical import InvertedIndex, NameIndex
 from graph_memory.recall.query import Question, RecallOptions, split
@@ -39,16 +39,6 @@ def _found(index: Index, text: str) -> tuple[Item, ...]:
 
 def message(number: int, text: str) -> Message:
     return Message(number, HOME.id, ME, "我", text, T0 + 900.0 * number)
-
-
-def test_growable_grows_and_shrinks() -> None:
-    column = GrowableArray(np.int32)
-    for number in range(500):
-        column.append(number)
-    assert column.values.tolist() == list(range(500))
-    column.resize(2)
-    column.resize(4)
-    assert column.values.tolist()[2:] == [0, 0]
 
 
 def test_postings_follow_additions_and_removals() -> None:

@@ -1,5 +1,4 @@
-"""``./dev bench [--items N …] [--json]``, ``--years N [--plot FILE]``,
-``--rebuild [--items N]`` or ``--felt [--pairs N]``.
+"""``./dev bench [--items N …] [--json]``, ``--years N [--plot FILE]`` or ``--felt [--pairs N]``.
 
 Of each size: how long a question takes, without embedding it, if the asker sees all and if
 the asker sees one item in 50, beside plain RRF in numpy over all items, asked right after
@@ -18,7 +17,6 @@ from pathlib import Path
 
 from .felt import measure_felt
 from .measure import Figures, ask, fill, say
-from .rebuild import measure_rebuild
 from .survey import BLAS_THREADS, PLOT, survey
 from .years import COMPARED, SCENARIOS
 
@@ -39,18 +37,11 @@ def main() -> None:
     parser.add_argument(
         "--scenario", nargs="+", choices=list(SCENARIOS), default=COMPARED, help="with --years"
     )
-    parser.add_argument(
-        "--rebuild", action="store_true", help="instead: the graph built anew, see rebuild.py"
-    )
     parser.add_argument("--felt", action="store_true", help="instead: real AstrBots, see felt.py")
     parser.add_argument("--pairs", type=int, default=PAIRS, help="with --felt")
     options = parser.parse_args()
     if options.felt:
         print(json.dumps(measure_felt(options.pairs), indent=1))
-        return
-    if options.rebuild:
-        (facts,) = options.items or (SIZES[2],)
-        print(json.dumps(measure_rebuild(facts, QUESTIONS), indent=1))
         return
     if options.years:
         lived = survey(options.years, options.plot, options.scenario)

@@ -213,9 +213,15 @@ async def move(memory: MemoryService, lines: int) -> Work:
     return lambda: rename_chat(memory.journal, CLUB.circle, f"{CLUB.circle}1", time.time())
 
 
+async def rebuild(memory: MemoryService, lines: int) -> Work:
+    """The graph of many facts is built anew."""
+    await _log(memory, CLUB, lines)
+    return memory.graph.rebuild
+
+
 WORKS = {
     "undo": (undo, 100_000), "forget": (forget, 50_000), "retract": (retract, 50_000),
-    "doctor": (examine, 100_000), "move": (move, 20_000),
+    "doctor": (examine, 100_000), "move": (move, 20_000), "rebuild": (rebuild, 100_000),
 }  # fmt: skip
 """Each work, and how many lines or rows it is measured with."""
 
@@ -224,7 +230,7 @@ async def _surge(name: str, lines: int, directory: Path) -> Toll:
     toll, settings = Toll(name, lines), Settings()
     memory = await MemoryService.open(directory, settings, zone=UTC)
     try:
-        await memory.journal.commit(lambda _: Draft("t", "t", [HOME, User(ASKER)]))
+        await memory.journal.commit(lambda _: Draft("t", "t", [HOME, CLUB, User(ASKER)]))
         work = await WORKS[name][0](memory, lines)
         await memory.learning.hear(Turn(HOME, ASKER, "小问", "我家的猫叫豆包", ref="cat@1"))
         await memory.recall.settle()
