@@ -20,14 +20,14 @@ from typing import TypeVar
 
 from ..deletion import retraction
 from ..errors import FormatError, JournalError
-from ..model import Episode, Forgotten, Message, Row, Session
+from ..model import Episode, Fact, Forgotten, Message, Row, Session
 from ..privacy.redaction import disclosed
 from ..settings import Remembers, Settings
 from ..store import Journal, Rows, contents, presence
 from ..store import messages as mail
 from ..store.connection import reading
 from ..store.pauses import Gaps, put_pause
-from ..store.rows import Draft, Tell, reserve, write
+from ..store.rows import EXPIRED, Draft, Tell, reserve, write
 from ..supervisor import Steps, Told, unheard
 from . import files
 from .deduplication import Said, join, referred, requoted
@@ -41,6 +41,12 @@ logger = logging.getLogger("graph_memory.transfer")
 EXAMPLES = 5
 T = TypeVar("T")
 _Marks = set[tuple[str, str]]
+_FORGOTTEN = (
+    "SELECT json_extract(o.value, '$[1]') FROM change c, json_each(c.ops) o"
+    " WHERE c.reason IN ('forget', ?) AND json_extract(o.value, '$[0]') = ?"
+    " AND json_extract(o.value, '$[3]') IS NULL"
+)
+"""Facts that somebody had forgotten, as far as the log has their ids."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,6 +283,7 @@ class _ImportTask:
         self._steps = Steps(progress, contents.size(intake.db))
         self._sessions = contents.sessions(intake.db)
         self._batches: dict[int, int] = {}
+        self._forgotten: set[str] = set()
 
     async def run(self) -> None:
         await self._step(self._begin, 0)
@@ -320,6 +327,7 @@ class _ImportTask:
             reserve(db, {"message": self._intake.highest, "batch": highest})
         run.keeps = run.keeps and run.state in ("new", "running")
         run.state = "running"
+        self._forgotten = {id for (id,) in db.execute(_FORGOTTEN, (EXPIRED, Fact.kind))}
         here = Rows(db)
         new = [each for each in self._sessions.values() if here.get(Session, each.id) is None]
         self._put(db, list(new), run.reason, tell)
@@ -387,7 +395,8 @@ class _ImportTask:
         for row in self._renumbered(some):
             key = row.kind, row.id
             standing = here.get(type(row), row.id)
-            if standing is None and _is_forgotten(here, row):
+            is_gone = row.id in self._forgotten or _is_forgotten(here, row)
+            if standing is None and is_gone:
                 continue
             rows = new if standing is None else wider
             rows[key] = join(rows.get(key) or standing, row)

@@ -34,6 +34,7 @@ from graph_memory.model import (
     Row,
     Session,
     User,
+    asker_of,
     episode_id,
     registered,
     stable_id,
@@ -347,6 +348,25 @@ async def test_what_somebody_had_forgotten_does_not_come_back(one, tmp_path):
     assert not await scan(one, Fact)
     assert not await scan(one, CoreFact)
     assert [each.summary for each in await scan(one, Episode)] == [""]
+
+
+async def test_a_fact_that_somebody_else_told_stays_forgotten(one, tmp_path):
+    said = await hear(one, GROUP, message(GROUP, user("2"), "小红欠我三千块", T0))
+    debt, told = (
+        fact(GROUP, user("1"), PEANUT, "小红欠三千块", speaker=user("2"), evidence=(said[0].id,)),
+        fact(GROUP, user("1"), PEANUT, "小红爱吃花生", speaker="owner"),
+    )
+    await write(one, User(user("1")), Entity(PEANUT), name(GROUP, PEANUT, "花生"), debt, told)
+    path = put(tmp_path / "x.jsonl", await exported(one))
+    library = Library(context(one, now=lambda: T0))
+    await library.forget(debt.id, asker_of(GROUP, user("1")), user("1"))
+    gone = await library.forget(told.id, None, "owner")
+    await brought(one, path)
+    assert not await scan(one, Fact)
+    assert [each.text for each in await scan(one, Name)] == ["花生"], "others may know of it"
+    await library.undo(gone.id, "owner")
+    await brought(one, path)
+    assert [each.statement for each in await scan(one, Fact)] == [told.statement]
 
 
 async def test_a_pause_that_is_over_travels_and_no_later_import_fills_it(one, two, tmp_path):
