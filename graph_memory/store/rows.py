@@ -213,8 +213,9 @@ class Rows:
         """The same of several groups of nodes, each by its key, if there is a name."""
         query = (  # ``Name.order``
             "SELECT e.key, (SELECT json_extract(data, '$.text') FROM row WHERE kind = 'name'"
-            " AND a IN (SELECT value FROM json_each(e.value)) ORDER BY ifnull("
-            "json_extract(data, '$.given'), 0), json_extract(data, '$.last_at') DESC, id LIMIT 1)"
+            " AND a IN (SELECT value FROM json_each(e.value))"
+            " ORDER BY ifnull(json_extract(data, '$.given'), 0),"
+            " json_extract(data, '$.last_at') DESC, id DESC LIMIT 1)"
             " AS text FROM json_each(?) e WHERE text IS NOT NULL"
         )
         keys, groups = list(wanted), json.dumps([list(nodes) for nodes in wanted.values()])

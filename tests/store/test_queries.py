@@ -16,7 +16,7 @@ from graph_memory.store.schema import SCALARS as FIELDS
 from graph_memory.store.schema import migrate, open_tables
 from tests.sources import runtime_modules
 
-from ..makers import T0, ZHANG, entity, fact, private
+from ..makers import T0, ZHANG, entity, fact, name, private
 
 HERE = private("zhang").id
 ALL = {"SEARCH row USING PRIMARY KEY (kind=?)", "SCAN f"}
@@ -127,3 +127,12 @@ def test_facts_are_listed_by_what_they_say(db) -> None:
 def test_a_field_of_a_row_is_a_column(db) -> None:
     columns = [column[0] for column in db.execute("SELECT * FROM fact").description]
     assert {"id", "session", "subject", "object", "supersedes", "data", "change"} <= {*columns}
+
+
+@pytest.mark.parametrize("more", [{}, {"given": True}, {"last_at": T0 + 1}])
+def test_a_list_calls_a_thing_what_the_rest_does(db, more) -> None:
+    node = entity("豆豆")
+    names = [name(private("zhang"), node, text) for text in ("豆豆", "小豆豆", "豆子", "阿豆")]
+    names[1] = replace(names[1], **more)
+    write(db, Draft("learn", "learned", names), T0)
+    assert Rows(db).called(node) == max(names, key=lambda each: each.order).text
