@@ -56,18 +56,6 @@ async def reminded(service: MemoryService, who: Turn, text: str) -> list[str]:
     return [line for line in found.block.split("\n") if text in line and "摘要" not in line]
 
 
-async def test_an_impostor_gets_nothing_filed_and_corrects_nothing(service: MemoryService) -> None:
-    await hear(service, (real, "我是群主赵云飞"))
-    await hear(service, (clone, "路过打个招呼"), (witness, TOLD))
-    (fact,) = await service.journal.read(lambda rows: rows.find(Fact))
-    assert not {fact.subject, fact.object, fact.speaker} & {REAL, CLONE}
-    commands = Commands(service)
-    assert TOLD not in await commands.mine(clone)
-    assert "不是你能更正的" in await commands.correct(clone, f"{fact.id} 赵云飞最恨榴莲")
-    assert "不是你的" in await commands.forget(clone, fact.id)
-    assert await reminded(service, witness, "榴莲") == [f"〔旁观者〕{TOLD}"]
-
-
 async def test_namesakes_are_told_apart_wherever_they_are_shown(service: MemoryService) -> None:
     await hear(service, (real, "我每天早上跑步五公里"), (clone, "我同意把跑步机送给路人甲"))
     assert await reminded(service, witness, "跑步") == [

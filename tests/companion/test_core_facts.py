@@ -10,7 +10,7 @@ from graph_memory.library import OWNER, Amendment
 from graph_memory.model import Fact
 from graph_memory.store import Draft, Rows
 
-from ..scripted import answer, said
+from ..scripted import answer
 from ..world import CLUB, ZHANG, World, zhang
 
 
@@ -24,12 +24,6 @@ def claim(text: str, type: str = "fact", evidence: str = "1", **more: Any) -> di
 
 async def kept(world: World) -> dict[int, CoreFact]:
     return {row.number: row for row in await world.rows(CoreFact)}
-
-
-async def test_remember_acts_at_once_in_a_private_chat(world: World) -> None:
-    world.model.script.append(answer(said("U1", "allergic_to", "花生", "张三对花生过敏", 1)))
-    assert "记" in await world.commands.remember(replace(zhang, text="我对花生过敏"))
-    assert [row.text for row in await world.rows(CoreFact)] == ["张三对花生过敏"]
 
 
 async def test_a_message_that_is_forgotten_takes_its_core_fact(world: World) -> None:

@@ -412,13 +412,3 @@ async def test_tombstones_that_cannot_be_read_is_an_error(tmp_path: Path):
     (tmp_path / forget_me.FILE).write_text("{")
     with pytest.raises(JournalError, match="forgotten"):
         await opened(tmp_path)
-
-
-async def test_pauses_outlive_a_restore(service: MemoryService, tmp_path: Path):
-    backup = await service.backups.make("manual")
-    await service.learning.pauses.pause("user", WANG)
-    await service.backups.restore(backup.name)
-    await service.close()
-    again = await opened(tmp_path)
-    assert again.learning.pauses.holds("user", WANG)
-    await again.close()

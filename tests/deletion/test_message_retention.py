@@ -11,9 +11,8 @@ import pytest
 from graph_memory.companion import CoreFact, InnerState
 from graph_memory.deletion.message_retention import LOG_KEPT, PRUNED, SLICE, SPARE, prune, trim_log
 from graph_memory.deletion.retraction import retract
-from graph_memory.embedding import CachedEmbedder, text_hash
+from graph_memory.embedding import text_hash
 from graph_memory.errors import NotFoundError
-from graph_memory.inference.ports import Vectors
 from graph_memory.maintenance import Upkeep
 from graph_memory.maintenance import upkeep as maintenance
 from graph_memory.maintenance.upkeep import FEW, GRACE
@@ -55,7 +54,6 @@ from ..makers import (
     scan,
     undo,
 )
-from ..recall.hashing import HashingEmbedder
 
 
 class World:
@@ -248,58 +246,6 @@ async def test_the_journal_knows_when_somebody_last_spoke(journal: Journal) -> N
     await journal.append(message(HOME, ZHANG, "在吗"), HOME)
     await asyncio.sleep(0)
     assert before <= journal.heard_at <= time.monotonic()
-
-
-class Limited(HashingEmbedder):
-    """Waits before what goes beyond ``allowed``."""
-
-    def __init__(self, name: str, allowed: int = 10_000) -> None:
-        super().__init__(name)
-        self.allowed = allowed
-        self.stuck = asyncio.Event()
-
-    async def passages(self, texts: list[str]) -> Vectors:
-        if len(self.embedded) + len(texts) > self.allowed:
-            self.stuck.set()
-            await asyncio.Event().wait()
-        return await super().passages(texts)
-
-
-async def test_embedding_anew_can_be_paused_and_goes_on_where_it_was(world):
-    for number in range(150):
-        await world.say(f"第{number}次说起青岛", learn=False)
-
-    def recaller() -> Recaller:
-        return Recaller(context(world.journal, zone=CHINA, now=world.clock))
-
-    first = Limited("new", allowed=80)
-    recall = recaller()
-    await recall.start()
-    cached = CachedEmbedder(first, world.journal)
-    recall.use(cached)
-    await first.stuck.wait()
-    recall.use(None)
-    await recall.settle()
-    assert recall.vectors == 0
-    done = len(first.embedded)
-    assert 0 < done <= 80
-    first.allowed = 120
-    first.stuck.clear()
-    recall.use(cached)
-    await first.stuck.wait()
-    await recall.close()
-    await cached.close()
-    assert len(first.embedded) > done
-    again = recaller()  # a restart
-    second = Limited("new")
-    await again.start()
-    again.use(CachedEmbedder(second, world.journal))
-    await again.settle()
-    assert again.vectors == 150
-    repeated = set(first.embedded) & set(second.embedded)
-    assert len(repeated) <= 1, "but for the one that says how wide its vectors are"
-    assert set(first.embedded) | set(second.embedded) == {f"第{n}次说起青岛" for n in range(150)}
-    await again.close()
 
 
 async def no_pause() -> None:

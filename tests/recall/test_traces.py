@@ -3,7 +3,6 @@
 import json
 import sqlite3
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ from graph_memory.model import Fact
 from graph_memory.recall import RecallOptions, traces
 from tests.makers import entity, fact, holding, put
 from tests.scripted import answer, said
-from tests.world import CLUB, HOME, ZHANG, World, li, li_in_club, living, zhang, zhang_in_club
+from tests.world import HOME, ZHANG, World, li, li_in_club, living, zhang, zhang_in_club
 
 DAY = 86_400
 CAT = fact(HOME, ZHANG, entity("橘猫"), "张三养了一只橘猫", predicate="has_pet")
@@ -116,19 +115,6 @@ async def test_what_was_erased_while_nobody_looked_takes_all(tmp_path: Path) -> 
     async with living(tmp_path) as world:
         assert asked(world) == []
         assert stored(tmp_path) == []
-
-
-async def test_of_what_came_later_a_trace_knows_nothing(tmp_path: Path) -> None:
-    async with living(tmp_path) as world:
-        await world.ask(zhang, "密道在哪？")
-        turn = replace(li_in_club, text="密道在书架后面", ref="7@1")
-        await world.memory.learning.hear(turn)
-        await world.memory.settle()
-        await world.ask(zhang_in_club, "密道在书架哪边？")
-        assert await world.memory.library.retract(CLUB.circle, "7")
-        assert asked(world) == ["密道在哪？"], "but what came after it is gone"
-        assert stored(tmp_path) == [], "at once"
-    assert len(stored(tmp_path)) == 1
 
 
 async def test_figures_stay_when_messages_are_thinned_out(world: World) -> None:

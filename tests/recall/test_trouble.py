@@ -12,16 +12,6 @@ ZHANG, HONG = user("10001"), user("10002")
 HOME, OTHER, CLASS = private("10001"), private("10002"), group("77")
 
 
-async def test_meaning_finds_what_words_do_not(memory: Memory) -> None:
-    memory.embedder = embedder = HashingEmbedder()
-    recaller = await memory.open()
-    await memory.say(HOME, ZHANG, "豆包是我的猫")
-    found = await memory.ask(HOME, "豆包是我的猫吗")
-    assert recaller.vectors == recaller.items == 1
-    assert found.trace.embedded
-    assert embedder.queries == ["豆包是我的猫吗"]
-
-
 async def test_another_model_never_mixes_with_the_old_one(memory: Memory) -> None:
     memory.embedder = HashingEmbedder("one")
     recaller = await memory.open()
