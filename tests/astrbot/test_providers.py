@@ -80,31 +80,22 @@ def model(host: Scripted, provider: str = "") -> ProviderModel:
     return ProviderModel(host, Settings(llm_provider_id=provider))  # type: ignore[arg-type]
 
 
-async def test_tool_call() -> None:
-    host = Scripted(response(None, {"worth": True}))
-    assert await model(host, "b").ask("系统", "问题", tool=TOOL) == Answer(
-        "", {"worth": True}, 10, 2
-    )
-    assert host.asked == [("b", "问题", TOOL)]
+CUT_OFF = '{"worth": true, "facts": [{"subj'
+CALLS = {"lines": "summary|早"}, {"lines": "used|1"}
 
 
-async def test_of_several_calls_none_is_lost() -> None:
-    host = Scripted(response(None, {"lines": "summary|早"}, {"lines": "used|1"}))
-    answer = await model(host).ask("", "", tool=TOOL)
-    assert answer.arguments == {"calls": [{"lines": "summary|早"}, {"lines": "used|1"}]}
-
-
-async def test_text() -> None:
-    host = Scripted(response("  答案"))
-    assert (await model(host).ask("系统", "问题")).text == "  答案"
-    assert host.asked == [("a", "问题", None)]
-
-
-async def test_arguments_that_astrbot_could_not_parse_arrive_as_text() -> None:
-    host = Scripted(response(None, {}, raw='{"worth": true, "facts": [{"subj'))
-    answer = await model(host).ask("", "", tool=TOOL)
-    assert answer.arguments is None
-    assert answer.text == '{"worth": true, "facts": [{"subj'
+@pytest.mark.parametrize(("given", "tool", "text", "arguments"), [
+    (response(None, {"worth": True}), TOOL, "", {"worth": True}),
+    (response(None, *CALLS), TOOL, "", {"calls": [*CALLS]}),
+    (response("  答案"), None, "  答案", None),
+    (response(None, {}, raw=CUT_OFF), TOOL, CUT_OFF, None),
+], ids=["a tool call", "several calls", "text", "what AstrBot could not parse"])  # fmt: skip
+@pytest.mark.parametrize(("wanted", "asked"), [("b", "b"), ("", "a")])
+async def test_what_a_provider_answers(given, tool, text, arguments, wanted, asked):
+    host = Scripted(given)
+    told = await model(host, wanted).ask("系统", "问题", tool=tool)
+    assert told == Answer(text, arguments, 10, 2)
+    assert host.asked == [(asked, "问题", tool)]
 
 
 async def test_a_provider_that_refuses_tools_is_asked_for_json() -> None:
