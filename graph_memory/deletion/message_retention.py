@@ -14,7 +14,16 @@ from ..model import Basis, Erased, Session, registered
 from ..retention import DAY
 from ..store import Journal
 from ..store.messages import by_ids
-from ..store.rows import THINNED_COUNT, Rows, Tell, forget_texts, models_of, note, noted
+from ..store.rows import (
+    THINNED_COUNT,
+    Rows,
+    Tell,
+    embedded_texts,
+    forget_texts,
+    models_of,
+    note,
+    noted,
+)
 
 THINNED = "thinned"
 """Note: the newest batch of which messages were deleted because they were old."""
@@ -116,7 +125,7 @@ def delete_messages(db: sqlite3.Connection, ids: Iterable[int]) -> list[bytes]:
     Returns the hashes of their texts.
     """
     said = by_ids(db, ids)
-    hashes = forget_texts(db, (t for m in said for t in (m.text, f"{m.name}: {m.text}")))
+    hashes = forget_texts(db, (t for m in said for t in embedded_texts(m.name, m.text)))
     batches = {(each.batch,) for each in said}
     query = "UPDATE batch SET error = '' WHERE id = ? AND error != '' AND state != 'learned'"
     db.executemany(query, batches)

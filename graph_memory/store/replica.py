@@ -20,7 +20,7 @@ from . import presence
 from .connection import transacting
 from .messages import by_ids
 from .postgres import Item, Step, Upstream
-from .rows import Tell, forget_texts, note, noted, reserve
+from .rows import Tell, embedded_texts, forget_texts, note, noted, reserve
 
 T = TypeVar("T")
 
@@ -315,7 +315,7 @@ def _follow_message(
         followed.said.append(id)
     elif before is not None:
         followed.gone.append(id)
-        followed.texts |= {before["text"], f"{before['name']}: {before['text']}"}
+        followed.texts |= embedded_texts(before["name"], before["text"])
 
 
 def _follow_row(

@@ -38,7 +38,7 @@ from ..model import (
     decode,
     encode,
 )
-from ..privacy.redaction import disclosed, masked
+from ..privacy.redaction import disclosed, masked, redacted
 from ..privacy.scope import in_confidence
 from ..text import digest, says_something, terms, text_hash
 from . import presence
@@ -391,6 +391,11 @@ def forget_vectors(db: sqlite3.Connection, hashes: list[bytes]) -> None:
     for model in models_of(db) if hashes else ():
         rows = [(model, h) for h in hashes]
         db.executemany("DELETE FROM vector WHERE model = ? AND text_hash = ?", rows)
+
+
+def embedded_texts(name: str, text: str) -> set[str]:
+    """Texts embedded for a message, if any: with and without name and secrets."""
+    return {f"{who}{said}" for who in ("", f"{name}: ") for said in (text, redacted(text))}
 
 
 def forget_texts(db: sqlite3.Connection, texts: Iterable[str]) -> list[bytes]:

@@ -20,6 +20,7 @@ from graph_memory.errors import ConflictError, NotFoundError
 from graph_memory.maintenance import stage
 from graph_memory.maintenance.backup import saved
 from graph_memory.model import Change, Episode, Fact, Mention, Message, Name, Turn, User
+from graph_memory.recall.documents import Document
 from graph_memory.references import Reference
 from graph_memory.retention import DAY
 from graph_memory.service import MemoryService
@@ -104,6 +105,16 @@ async def test_no_vector_is_left_of_it(memory: MemoryService, chat: Chat):
     await memory.journal.put_vectors("模型", dict.fromkeys(hashes, np.ones(4, np.float32)))
     assert await memory.library.retract(CLUB.circle, "1")
     assert [*await memory.journal.vectors("模型", hashes)] == hashes[3:]
+
+
+async def test_no_vector_is_left_of_what_held_a_secret(memory: MemoryService, chat: Chat):
+    """It is embedded without the secret."""
+    said = await chat.say("zhang", "我家门锁的密码是 Tulip2024x", "张三", ref="1@5")
+    shown = Document.of(said).searched
+    assert "Tulip" not in shown
+    await memory.journal.put_vectors("模型", {text_hash(shown): np.ones(4, np.float32)})
+    assert await memory.library.retract(CLUB.circle, "1")
+    assert not await memory.journal.vectors("模型", [text_hash(shown)])
 
 
 async def test_no_name_is_left_of_what_was_to_be_remembered_and_was_forgotten(memory):

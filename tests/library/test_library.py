@@ -43,7 +43,8 @@ def library(journal: Journal) -> Library:
 def knowledge() -> list[Row]:
     return [
         HOME, ROOM, private("li"), private("zhang", "lin"),
-        name(HOME, ZHANG, "张三", T0 + 1), name(HOME, entity("猫"), "猫"), name(ROOM, ZHANG, "三哥"),
+        name(HOME, ZHANG, "张三", T0 + 1), name(ROOM, ZHANG, "三哥"),
+        name(HOME, entity("猫"), "猫"),
         fact(HOME, ZHANG, entity("猫"), "张三喜欢猫"),
         fact(private("zhang", "lin"), ZHANG, entity("瑜伽"), "张三在练瑜伽", importance=1.0),
         fact(private("li"), ZHANG, entity("债"), "张三欠李四钱", speaker=LI),
