@@ -56,7 +56,8 @@ class Dialogue:
 
     ``Z …`` says something, ``Z(7) …`` under an id of the platform, ``Z /mine`` gives a command,
     ``Z ?…`` speaks to the bot and is told what it is reminded of, ``Z ^…`` only what stands before
-    that, ``Z !tool key=value; …`` is a tool that the model uses for Zhang,
+    that, ``Z !tool key=value; …`` is a tool that the model uses for Zhang, ``Z !!tool …`` one that
+    it uses to answer what Zhang said last,
     ``< …`` (``<C``) an answer of the bot. ``{words}`` is the number or id of the line that has
     them, or of the fact, ``{}`` of the first line. ``> `` is a line of what the model learns,
     or fields in JSON; ``learn`` lets it learn nothing. ``~ 3`` lets three hours pass,
@@ -75,6 +76,7 @@ class Dialogue:
         self.world = world
         self.told = ""
         self.voice = Voice()
+        self.heard: dict[str, Message | None] = {}
 
     async def play(self, lines: Iterable[str]) -> None:
         """Play all lines."""
@@ -126,9 +128,11 @@ class Dialogue:
                 self.told = await call(world.commands, caller, name, given)
             await world.memory.recall.settle()
         elif text.startswith("!"):
-            name, _, given = text[1:].partition(" ")
+            name, _, given = text.lstrip("!").partition(" ")
             pairs = dict(pair.split("=", 1) for pair in words(given or "-"))
             await world.memory.settle()  # the graph, too
+            if text.startswith("!!"):
+                caller = replace(caller, message=self.heard[caller.session.id + caller.user])
             self.told = await world.tools.use(caller, name, pairs)
             await world.memory.recall.settle()
         elif text.startswith("^"):
@@ -139,7 +143,8 @@ class Dialogue:
         else:
             ref = f"{ref}@1" if ref and "@" not in ref else ref
             turn = replace(caller, text=text.replace("\\n", "\n"), ref=ref)
-            await world.memory.learning.hear(turn)
+            heard = await world.memory.learning.hear(turn)
+            self.heard[caller.session.id + caller.user] = heard
             await world.memory.recall.settle()
             world.later(20)
 

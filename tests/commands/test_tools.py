@@ -17,7 +17,7 @@ from graph_memory.retention import DAY
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 
-from ..makers import T0, entity, fact, name, private, put, user, zhang_to_lan
+from ..makers import T0, entity, fact, name, private, put, user
 from ..sources import ROOT
 from ..world import opened
 from . import CLUB, HOME, LI, ZHANG, admin, li_in_club, zhang, zhang_in_club
@@ -117,42 +117,6 @@ async def test_an_overview_of_what_the_speaker_may_know(tools: Tools) -> None:
 # ------------------------------------------------------------------- correct
 
 
-async def test_correcting(tools: Tools, commands: Commands, memory: MemoryService) -> None:
-    id = id_of(await tools.recall(zhang, "花生过敏"), "张三对花生过敏")
-    message = await said(memory, zhang, "其实我不对花生过敏，是腰果")
-    done = await tools.correct(answering(zhang, message), id, "我对腰果过敏，对花生不过敏")
-    assert done.startswith("已更正：我对腰果过敏")
-    assert "/记忆 撤销" in done
-    await memory.settle()
-    mine = await commands.mine(zhang)
-    assert "〔张三〕我对腰果过敏，对花生不过敏" in mine
-    assert "张三对花生过敏" not in mine
-    told = await tools.recall(zhang, "以前以为我对花生过敏吗")
-    assert re.search(r"〔张三〕〔到2026-09-21为止，现在不是了〕张三对花生过敏", told)
-    (new,) = [f for f in await facts(memory) if "腰果" in f.statement]
-    assert (new.evidence, new.speaker, new.supersedes) == ((message,), ZHANG, (SECRET.id,))
-    assert "更正" in await commands.undo(zhang)
-    assert "张三对花生过敏" in await commands.mine(zhang)
-
-
-async def test_what_is_told_in_confidence_is_kept_so(tools, commands, memory):
-    """By whichever tool or command, from a message or from words behind a command."""
-    id = id_of(await tools.recall(zhang, "花生过敏"), "张三对花生过敏")
-    heard = await memory.learning.hear(replace(zhang, text="其实是对腰果过敏，别告诉别人"))
-    turn = replace(zhang, message=heard)
-    assert "已更正" in await tools.correct(turn, id, "张三对腰果过敏")
-    assert "记住了" in await tools.use(turn, "memory_remember", {"text": "张三吃腰果会肿"})
-    assert "腰果" in await commands.mine(zhang)
-    assert "已更正" in await commands.correct(zhang, "1 我也对开心果过敏，别跟别人说")
-    told = [each for each in await facts(memory) if re.search("腰果|开心果", each.statement)]
-    assert len(told) == 3
-    assert all(each.confidential for each in told)
-    await memory.settle()
-    for ask in (commands.mine, lambda turn: commands.search(turn, "果过敏")):
-        assert "果" in await ask(zhang)
-        assert not re.search("腰果|开心果", await ask(zhang_to_lan))
-
-
 def answering(turn: Turn, message: int) -> Turn:
     """The turn whose stored message is the one with this id."""
     return replace(turn, message=Message(message, turn.session.id, turn.user, turn.name, "", 0.0))
@@ -244,12 +208,3 @@ def test_the_setting_names_every_tool() -> None:
         hints.append(json.loads(text)["config"][key]["hint"])
     for hint in hints:
         assert set(re.findall(r"[a-z]+_[a-z]+", hint)) == names
-
-
-async def test_what_the_model_remembers_stands_beside_the_message(tools, memory):
-    """It is no second copy of the message that is answered, whose id it must not bear."""
-    turn = replace(zhang, text="帮我记一下喜欢的电影", ref="7@1")
-    turn = replace(turn, message=await memory.learning.hear(turn))
-    assert "记住了" in await tools.use(turn, "memory_remember", {"text": "我最爱《千与千寻》"})
-    await memory.settle()
-    assert "千与千寻" in await tools.recall(zhang, "喜欢的电影")

@@ -31,18 +31,6 @@ def ids(text: str) -> list[str]:
     return re.findall(r"\[(m:[0-9a-f]+)\]", text)
 
 
-async def test_ten_of_them_the_newest_first(world: World) -> None:
-    for number in range(14):
-        await world.say(zhang, f"第{number}杯咖啡")
-    found = await world.memory.companion.transcripts.search(zhang.asker, "咖啡")
-    assert [hit.message.text for hit in found.hits] == [
-        f"第{number}杯咖啡" for number in range(13, 3, -1)
-    ]
-    assert found.is_whole
-    (record,) = {hit.record for hit in found.hits}
-    assert record.messages == 14
-
-
 async def test_what_is_not_learned_yet_is_cut_like_what_is(world: World) -> None:
     for number in range(3):
         await world.say(zhang, f"第{number}场雨")
@@ -53,18 +41,6 @@ async def test_what_is_not_learned_yet_is_cut_like_what_is(world: World) -> None
     for _ in before:
         await world.learn(answer(summary=""))
     assert await searched.recent(zhang.asker, HOME) == before
-
-
-async def test_who_said_it_is_found_and_not_the_copy_that_does_not_know(world: World) -> None:
-    nobody = replace(zhang_in_club, user=user("?"), name="")
-    await world.say(zhang_in_club, "我带帐篷")
-    await world.say(nobody, "我带帐篷")
-    await world.say(nobody, "我带帐篷的钉子")
-    found = await world.memory.companion.transcripts.search(zhang_in_club.asker, "帐篷")
-    assert [(hit.message.name, hit.message.text) for hit in found.hits] == [
-        ("", "我带帐篷的钉子"),
-        ("张三", "我带帐篷"),
-    ]
 
 
 async def test_who_is_called_by_one_character_is_who_said_it(world: World) -> None:
