@@ -28,18 +28,7 @@ from graph_memory.store import copies
 from graph_memory.store.schema import FOLDED
 
 from ..disks import small_disk
-from ..makers import (
-    T0,
-    entity,
-    fact,
-    group,
-    holding,
-    name,
-    private,
-    put,
-    scan,
-    user,
-)
+from ..makers import T0, entity, fact, group, holding, name, private, put, scan, user
 from ..scripted import Call, HashEmbedder, ScriptedModel, answer, said, thing
 from ..waiting import until
 

@@ -63,10 +63,7 @@ async def visited(
     directory: Path, **more: Any
 ) -> AsyncIterator[tuple[MemoryService, httpx.AsyncClient]]:
     """An empty memory, and a browser that has logged in to it."""
-    async with (
-        opened(directory, None) as memory,
-        entered(application(memory, **more)) as browser,
-    ):
+    async with opened(directory, None) as memory, entered(application(memory, **more)) as browser:
         yield memory, browser
 
 

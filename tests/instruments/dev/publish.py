@@ -23,9 +23,7 @@ from .steps import ROOT, StepError, heading, note
 WANTED = ("name", "display_name", "short_desc", "desc", "author", "version", "astrbot_version")
 """What AstrBot's market shows and checks, of ``metadata.yaml``; ``repo`` is the owner's."""
 LANGUAGES = ("zh-CN", "en-US")
-VENDORED = {
-    "graph_memory/lookalikes.json": "Apache-2.0 (OpenCC), Unicode-3.0 (confusables.txt)",
-}
+VENDORED = {"graph_memory/lookalikes.json": "Apache-2.0 (OpenCC), Unicode-3.0 (confusables.txt)"}
 """Other people's work inside the zip, and its licences."""
 COMPATIBLE = re.compile(
     r"(MIT|MPL-2\.0|Apache-2\.0|Apache Software|BSD|0BSD|ISC|PSF-2\.0|Zlib|CC0-1\.0)", re.IGNORECASE
