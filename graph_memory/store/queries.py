@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
-from itertools import combinations
+from itertools import combinations, islice
 from typing import Generic, TypeVar
 
 from ..model import (
@@ -568,16 +568,11 @@ def newest_episodes(
     """Episodes of a Session that are shown, newest first; or those with a summary."""
     query = (
         "SELECT data FROM episode WHERE session = ? AND level = ?"
-        " AND (NOT ? OR summary != '') ORDER BY ended_at DESC, id LIMIT ? OFFSET ?"
+        " AND (NOT ? OR summary != '') ORDER BY ended_at DESC, id"
     )
-    found: list[Episode] = []
-    start = 0
-    while len(found) < limit and (
-        some := rows_of(Episode, db.execute(query, (session, EPISODE, told, limit, start)))
-    ):
-        found += filter(shows, some)
-        start += limit
-    return found[:limit]
+    found = db.execute(query, (session, EPISODE, told))
+    episodes = (Episode.of_data(json.loads(data)) for (data,) in found)
+    return list(islice(filter(shows, episodes), limit))
 
 
 def visits(db: sqlite3.Connection, session: str, since: float) -> list[tuple[float, list[str]]]:

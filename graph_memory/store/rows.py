@@ -180,15 +180,11 @@ class Rows:
             " AND json_extract(data, '$.last_message') >= :message"
             " AND (:message = -1 OR json_extract(data, '$.first_message') <= :message)"
             " AND json_extract(data, '$.level') = :level"
-            f" ORDER BY json_extract(data, '$.last_message'){order} LIMIT 1 OFFSET :start"
+            f" ORDER BY json_extract(data, '$.last_message'){order}"
         )
         given = {"session": session, "message": message, "level": EPISODE}
-        start = 0
-        while found := rows_of(Episode, self._db.execute(query, {**given, "start": start})):
-            if shows is None or shows(found[0]):
-                return found[0]
-            start += 1
-        return None
+        found = (Episode.of_data(json.loads(d)) for (d,) in self._db.execute(query, given))
+        return next((each for each in found if shows is None or shows(each)), None)
 
     def episodes_of(self, session: str, messages: Iterable[int]) -> list[Episode]:
         """Episodes and records of a Session that hold one of some messages, by id."""

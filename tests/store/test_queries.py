@@ -80,6 +80,22 @@ def test_what_is_newest_in_a_chat_is_not_looked_for_in_all_of_it(db, index, run)
     assert "message_session" not in found
 
 
+@pytest.mark.parametrize("run", [
+    lambda db, shows: queries.newest_episodes(db, HERE, 1, shows),
+    lambda db, shows: [found] if (found := Rows(db).episode(HERE, shows=shows)) else [],
+])  # fmt: skip
+def test_who_sees_none_of_the_last_conversations_is_no_more_work(db, run) -> None:
+    """Who left a group of ten thousand conversations waits no minute, and nobody with them."""
+    told = [Episode(f"ep:{n}", HERE, T0 + n, T0 + n, n, n, 1) for n in range(1, 9)]
+    write(db, Draft("learn", "learned", told), T0)
+    for seen in (told, told[3:5], told[:1], []):
+        asked: list[str] = []
+        db.set_trace_callback(asked.append)
+        assert run(db, lambda each: each in seen) == seen[-1:]  # noqa: B023
+        db.set_trace_callback(None)
+        assert len(asked) == 1
+
+
 def test_no_query_names_an_index() -> None:
     named = [path for path in runtime_modules() if "INDEXED BY" in path.read_text("utf-8")]
     assert not named, "the planner knows what a large memory looks like, see migration 0007"
