@@ -425,9 +425,9 @@ def _others(
     linked: set[tuple[str, str]] = set()
     for session in sessions:
         for id, sender, name, text in db.execute(
-            "SELECT id, sender, name, text FROM message WHERE session = :session AND id NOT IN"
-            " (SELECT json_extract(data, '$.message') FROM row"
-            "  WHERE kind = 'forgotten' AND session = :session)",
+            "SELECT id, sender, name, iif(id IN (SELECT json_extract(data, '$.message') FROM row"
+            "  WHERE kind = 'forgotten' AND session = :session), '', text)"
+            " FROM message WHERE session = :session",
             {"session": session},
         ):
             words[session] += [name] * (sender != gone.user) + [text] * (id not in gone.ids)

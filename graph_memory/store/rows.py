@@ -21,6 +21,7 @@ from ..model import (
     Change,
     Data,
     Elsewhere,
+    Entity,
     Episode,
     Erased,
     Fact,
@@ -37,6 +38,7 @@ from ..model import (
     Session,
     decode,
     encode,
+    is_entity,
 )
 from ..privacy.redaction import disclosed, masked, redacted
 from ..privacy.scope import in_confidence
@@ -543,6 +545,9 @@ def inverse(db: sqlite3.Connection, number: int, actor: str) -> Draft:
             if change.reason == EXPIRED and isinstance(row, Fact):
                 row = replace(row, expires=None)  # it is to stay
             draft.put.append(row)
+            if op.after is None:  # things of which nothing was known meanwhile may be gone
+                nodes = (getattr(row, field) for field in row.nodes)
+                draft.put += [Entity(node) for node in nodes if is_entity(node)]
     return draft
 
 

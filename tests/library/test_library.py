@@ -162,7 +162,8 @@ async def seeded(journal: Journal) -> Journal:
         await journal.append(message(HOME, ZHANG, text, T0 + number), HOME)
     names = [name(HOME, ZHANG, "张三"), name(HOME, entity("猫"), "猫")]
     told = Episode("ep:1", HOME.id, T0, T0, 1, 2, 2, "聊了猫和狗")
-    await put(journal, HOME, ROOM, *names, CAT, DOG, TEA, told)
+    things = (Entity(each.object) for each in (CAT, DOG, TEA))
+    await put(journal, HOME, ROOM, *names, *things, CAT, DOG, TEA, told)
     return journal
 
 

@@ -253,6 +253,17 @@ async def test_undo_restores_rows_and_can_be_undone(journal: Journal):
     assert await journal.read(lambda rows: rows.get(Fact, known.id)) is None
 
 
+async def test_undo_brings_back_a_thing_that_went_when_nothing_was_known_of_it(journal: Journal):
+    known = fact(HERE, ZHANG, entity("猫"), "张三喜欢猫")
+    await journal.commit(put(known, Entity(entity("猫"))))
+    dropped = await journal.commit(lambda rows: Draft("owner", "forget", drop=[("fact", known.id)]))
+    await journal.commit(lambda rows: Draft("upkeep", "prune", drop=[("entity", entity("猫"))]))
+    undone = await undo(journal, dropped.id, "owner")
+    assert await journal.read(lambda rows: rows.ids(Entity, "e:", 9)) == [entity("猫")]
+    await undo(journal, undone.id, "owner")
+    assert not await journal.read(lambda rows: rows.ids(Entity, "e:", 9))
+
+
 async def test_undo_refuses_when_a_later_change_touched_the_row_and_names_it(journal: Journal):
     known = fact(HERE, ZHANG, entity("猫"), "张三喜欢猫")
     first = await journal.commit(put(known))
