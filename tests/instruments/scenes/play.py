@@ -1,4 +1,4 @@
-"""Plays a scene through the real write and read path, on a real journal."""
+"""Plays a scene through the real write and read path, in a real memory."""
 
 from __future__ import annotations
 
@@ -11,22 +11,24 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from graph_memory.errors import ExtractionError
-from graph_memory.inference.ports import Answer, LanguageModel, ToolSchema
-from graph_memory.learning import Learning
-from graph_memory.model import Fact, Message, Name, Presence, Session, Turn, asker_of
-from graph_memory.privacy.scope import Attendance
-from graph_memory.recall import Recall, Recaller
+from graph_memory.inference.ports import LanguageModel
+from graph_memory.model import Fact, Message, Name, Session, Turn, asker_of
+from graph_memory.recall import Recall
+from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
-from graph_memory.store import Journal
 from tests import makers
-from tests.makers import CHINA, context, user
+from tests.makers import CHINA, Clock, scan, user
+from tests.scripted import Call, ScriptedModel
+from tests.world import opened
 
 from .stage import BOT, Ask, Label, Leave, Pause, Remember, Resume, Scene, Shown, Sitting
 
 PACE = 30.0
 """Seconds between two lines."""
-PATIENT = {"buffer_size_private": 200, "buffer_size_group": 200, "recall_deadline": 10_000}
+PATIENT = {
+    "buffer_size_private": 200, "buffer_size_group": 200, "recall_deadline": 10_000,
+    "companion": (),
+}  # fmt: skip
 """A sitting is one batch, however long it is, and slow machines remember as much."""
 NEVER_BY_ITSELF = 1e9
 """Seconds: only a flush learns, so that what a batch holds does not depend on timing."""
@@ -65,7 +67,7 @@ def session(group: str, account: str, persona: str) -> Session:
 
 @dataclass
 class Prompter:
-    """The scripted model: answers each Session from a list of its own.
+    """The script of a model: answers each Session from a list of its own.
 
     Attributes:
         prompts: What it was asked, by ``umo``.
@@ -76,67 +78,46 @@ class Prompter:
     prompts: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     problems: list[str] = field(default_factory=list)
 
-    async def ask(
-        self, system: str, prompt: str, *, tool: ToolSchema | None = None, where: str = ""
-    ) -> Answer:
-        self.prompts[where].append(prompt)
-        if not self.answers[where]:
-            self.problems.append("asked more often than answers are written")
-            raise ExtractionError(self.problems[-1])
-        answer = self.answers[where].pop(0)
-        if answer is None:
-            raise ExtractionError("the scripted model is down")
-        if isinstance(answer, str):
-            return Answer(answer)
+    def __call__(self, call: Call) -> Any:
+        self.prompts[call.where].append(call.prompt)
         try:
-            return Answer("", _filled(answer, prompt))
+            return _filled(self.answers[call.where].pop(0), call.prompt)
+        except IndexError:
+            self.problems.append("asked more often than answers are written")
         except LookupError as error:
             self.problems.append(str(error))
-            raise ExtractionError(str(error)) from error
+        return None
 
 
 class Theatre:
-    """One bot: a journal, learning, recall, and a clock that the scene sets.
+    """One bot, and a clock that the scene sets.
 
     Args:
-        model: A real model; ``None`` plays what the scene's model is written to say.
+        script: Of its model; ``None`` if that is a real one.
     """
 
     def __init__(
-        self, scene: Scene, journal: Journal, clock: list[float], model: LanguageModel | None
+        self, scene: Scene, memory: MemoryService, clock: Clock, script: Prompter | None
     ) -> None:
         self.scene = scene
-        self._journal = journal
-        self._clock = clock
-        self._script = Prompter() if model is None else None
-        self._attendance = Attendance()
-        settings = Settings(**{**PATIENT, **scene.settings})
-        shared = context(journal, settings, zone=CHINA, attendance=self._attendance, now=self._now)
-        self._learning = Learning(shared, model or self._script, grace=NEVER_BY_ITSELF)
-        self._recall = Recaller(shared)
-
-    def _now(self) -> float:
-        return self._clock[0]
+        self._memory, self._clock, self._script = memory, clock, script
 
     @classmethod
     @asynccontextmanager
     async def open(
         cls, scene: Scene, directory: Path, model: LanguageModel | None = None
     ) -> AsyncIterator[Theatre]:
-        """A theatre with an empty memory in ``directory``."""
-        clock = [moment("2026-01-01 00:00")]
-        journal = await Journal.open(directory / "journal.sqlite3", lambda: clock[0])
-        theatre = cls(scene, journal, clock, model)
-        journal.listen(theatre._attendance.add, Presence)
-        theatre._recall.follow()
-        await theatre._recall.start()
-        await theatre._learning.start()
-        try:
-            yield theatre
-        finally:
-            await theatre._learning.close()
-            await theatre._recall.close()
-            await journal.close()
+        """A theatre with an empty memory in ``directory``.
+
+        Args:
+            model: A real model; ``None`` plays what the scene's model is written to say.
+        """
+        clock, script = Clock(moment("2026-01-01 00:00")), None if model else Prompter()
+        settings = Settings(**{**PATIENT, **scene.settings})
+        asked = model or ScriptedModel(script)
+        async with opened(directory, settings, zone=CHINA, model=asked, now=clock) as memory:
+            memory.learning._buffers._grace = NEVER_BY_ITSELF
+            yield cls(scene, memory, clock, script)
 
     async def play(self) -> None:
         """Everything that happens in the scene.
@@ -152,9 +133,9 @@ class Theatre:
                 case Remember():
                     await self._remember(step)
                 case Leave():
-                    self._clock[0] = moment(step.at)
+                    self._clock.now = moment(step.at)
                     where = session(step.group, "", "")
-                    await self._journal.leave(where.circle, user(step.who), self._clock[0])
+                    await self._memory.journal.leave(where.circle, user(step.who), self._clock.now)
                 case Pause():
                     await self._pause(step)
 
@@ -163,15 +144,15 @@ class Theatre:
         here = session(sitting.group, next(iter(people), ""), sitting.persona)
         if self._script:
             self._script.answers[here.umo] += sitting.answers
-        self._clock[0] = moment(sitting.at) - PACE
+        self._clock.now = moment(sitting.at) - PACE
         for who, name, text in map(_line, sitting.lines):
-            self._clock[0] += PACE
+            self._clock.now += PACE
             if who == BOT:
-                await self._learning.reply(here, text)
+                await self._memory.learning.reply(here, text)
             else:
-                await self._learning.hear(Turn(here, user(who), name, text))
+                await self._memory.learning.hear(Turn(here, user(who), name, text))
         if sitting.learn:
-            await self._learning.flush(here.circle)
+            await self._memory.learning.flush(here.circle)
             self._check(sitting, here)
 
     def _check(self, step: Sitting | Remember, here: Session) -> None:
@@ -191,12 +172,12 @@ class Theatre:
         here = session(step.group, who, step.persona)
         if self._script:
             self._script.answers[here.umo] += step.answers
-        self._clock[0] = moment(step.at)
-        await self._learning.remember(Turn(here, user(who), name, text))
+        self._clock.now = moment(step.at)
+        await self._memory.learning.remember(Turn(here, user(who), name, text))
         self._check(step, here)
 
     async def _pause(self, step: Pause) -> None:
-        pauses = self._learning.pauses
+        pauses = self._memory.learning.pauses
         act = pauses.resume if isinstance(step, Resume) else pauses.pause
         if step.group:
             await act("circle", session(step.group, "", "").circle)
@@ -206,21 +187,21 @@ class Theatre:
     async def ask(self, question: Ask) -> Recall:
         """What somebody is reminded of."""
         last = max(moment(s.at) for s in self.scene.steps if not isinstance(s, Pause))
-        self._clock[0] = moment(question.at) if question.at else last + 86_400
-        await self._recall.settle()
+        self._clock.now = moment(question.at) if question.at else last + 86_400
+        await self._memory.recall.settle()
         here = session(question.group, question.who, question.persona)
-        return await self._recall.remind(asker_of(here, user(question.who)), question.text)
+        return await self._memory.recall.remind(asker_of(here, user(question.who)), question.text)
 
     async def memory(self) -> Memory:
-        names: defaultdict[str, set[str]] = defaultdict(set)
-        for name in await self._journal.read(lambda rows: rows.find(Name)):
+        journal, names = self._memory.journal, defaultdict[str, set[str]](set)
+        for name in await scan(journal, Name):
             names[name.node].add(name.text)
         return Memory(
-            facts=tuple(await self._journal.read(lambda rows: rows.find(Fact))),
+            facts=tuple(await scan(journal, Fact)),
             names={node: frozenset(texts) for node, texts in names.items()},
-            messages={m.id: m for m in await self._journal.newest_messages(10_000)},
-            sessions={s.id: s for s in await self._journal.read(lambda r: list(r.scan(Session)))},
-            waiting=len(await self._journal.queue()),
+            messages={m.id: m for m in await journal.newest_messages(10_000)},
+            sessions={s.id: s for s in await scan(journal, Session)},
+            waiting=len(await journal.queue()),
         )
 
 
