@@ -6,26 +6,20 @@ from pathlib import Path
 
 import pytest
 
-from graph_memory.companion import Companion, Intent
+from graph_memory.companion import Intent
 from graph_memory.companion.core_facts import CoreFactExtension
 from graph_memory.companion.inner_state import InnerStateExtension, MoodExtension
 from graph_memory.companion.proactive import PURPOSE
-from graph_memory.inference.breaker import Breaker
-from graph_memory.inference.token_budget import TokenBudget
-from graph_memory.learning import Learning
 from graph_memory.learning.batching import PATIENCE
 from graph_memory.learning.prompt import INSTRUCTIONS, TOOL
 from graph_memory.locales import say
 from graph_memory.model import Turn
-from graph_memory.privacy.scope import Attendance
-from graph_memory.recall import Recaller
 from graph_memory.settings import PARTS, Settings
-from graph_memory.store import Journal
 from graph_memory.text import tokens
 
-from ..makers import T0, context
+from ..makers import T0, Clock
 from ..scripted import ScriptedModel, Voice
-from ..world import CHINA, HOME, ZHANG
+from ..world import CHINA, HOME, ZHANG, opened
 
 LESSONS = (CoreFactExtension, MoodExtension, InnerStateExtension)
 HUNDRED = 100
@@ -36,43 +30,25 @@ MOST = 9
 async def chatted(path: Path, settings: Settings) -> Mapping[str, int]:
     """Somebody writes a hundred messages in a private chat, and each is answered; the model
     means to come back to every tenth. Calls to models besides replies, by purpose."""
-    time, model = [T0 - 12 * 3_600], ScriptedModel()
-    journal = await Journal.open(path / "journal.sqlite3", lambda: time[0])
-    more = {"zone": CHINA, "now": lambda: time[0], "attendance": Attendance()}
-    spending = TokenBudget(journal, CHINA, lambda: time[0])
-    shared = context(journal, settings, budget=spending, **more)
-    recall = Recaller(shared)
-    companion = Companion(shared, recall)
-    learning = Learning(
-        shared, model, grace=0,
-        extend=companion.teach, breaker=Breaker("模型", clock=lambda: time[0]),
-    )  # fmt: skip
-    await learning.start()
-    companion.proactive.start(Voice(), model, learning)
-    costs: dict[str, int] = {}
-    try:
+    clock, model, costs = Clock(T0 - 12 * 3_600), ScriptedModel(), dict[str, int]()
+    async with opened(path, settings, zone=CHINA, model=model, now=clock) as memory:
+        learning, proactive = memory.learning, memory.companion.proactive
+        learning._buffers._grace = 0
+        proactive.start(Voice(), model, learning)
         for number in range(HUNDRED):
             await learning.hear(Turn(HOME, ZHANG, "张三", f"第{number}件事，今天过得还行"))
             await learning.reply(HOME, f"嗯，第{number}件事我听到了")
             if number % 10 == 9:
-                await companion.proactive.plan(
-                    HOME, ZHANG, Intent(12 * 3_600, f"问问第{number}件事")
-                )
-            time[0] += 45
+                await proactive.plan(HOME, ZHANG, Intent(12 * 3_600, f"问问第{number}件事"))
+            clock.now += 45
             await learning.settle()
-            await companion.proactive.settle()
+            await proactive.settle()
         for wait in (settings.buffer_timeout * PATIENCE + 1, 20 * 3_600):
-            time[0] += wait
+            clock.now += wait
             await learning.settle()
-            await companion.proactive.settle()
-            for purpose, cost in spending.today().costs.items():
+            await proactive.settle()
+            for purpose, cost in memory.spending.today().costs.items():
                 costs[purpose] = max(costs.get(purpose, 0), cost.calls)
-    finally:
-        await companion.proactive.close()
-        await learning.close()
-        await recall.close()
-        await spending.close()
-        await journal.close()
     assert len(model.calls) == sum(costs.values())
     return costs
 
