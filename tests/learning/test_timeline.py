@@ -15,6 +15,7 @@ from graph_memory.retention import DAY
 from graph_memory.store import Journal, queries
 
 from ..makers import CHINA
+from ..transfer.support import opened
 from .story import Story
 
 Step = tuple[float, Literal["lives", "moves", "stays"], str]
@@ -77,15 +78,12 @@ class Moves:
 def test_one_home_stands_and_it_is_the_last(steps: list[Step], rest: float) -> None:
     async def play() -> None:
         with tempfile.TemporaryDirectory() as folder:
-            journal = await Journal.open(Path(folder) / "journal.sqlite3")
-            try:
+            async with opened(Path(folder)) as journal:
                 moves = Moves(journal)
                 for days, what, place in steps:
                     await moves.wait(days)
                     await moves.tell(what, place)
                 await moves.wait(rest)
                 await moves.check()
-            finally:
-                await journal.close()
 
     asyncio.run(play())

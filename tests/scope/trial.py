@@ -21,6 +21,7 @@ from graph_memory.settings import PARTS, Settings
 from graph_memory.text import normalise
 from tests.recall.hashing import HashingEmbedder
 
+from .. import world
 from ..makers import CHINA, Clock
 from . import oracle
 from .director import Director
@@ -107,16 +108,13 @@ async def opened(
         audience=rules.audience, memory_spaces=(",".join(space),) if space else (),
         retrieval_top_k=6, recall_deadline=10_000, companion=PARTS,
     )  # fmt: skip
-    memory = await MemoryService.open(directory, settings, zone=CHINA, now=clock)
-    try:
+    async with world.opened(directory, settings, zone=CHINA, now=clock) as memory:
         await memory.learning.close()
         if not walks:
             await memory.graph.close()
         memory.recall.use(HashingEmbedder())
         await memory.recall.settle()
         yield memory
-    finally:
-        await memory.close()
 
 
 async def sum_up(memory: MemoryService) -> None:

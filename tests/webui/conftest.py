@@ -15,6 +15,7 @@ from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 from webui.app import create_app
 
+from .. import world
 from .seed import NOW, seed
 
 KEY = "correct-horse-battery-电池"
@@ -26,14 +27,11 @@ BULK = 90
 async def opened(directory: Path, bulk: int | None = 0) -> AsyncIterator[MemoryService]:
     """A memory of its own with the story in it, or with nothing if ``bulk`` is ``None``."""
     zone = ZoneInfo("Asia/Shanghai")
-    memory = await MemoryService.open(directory, Settings(), zone=zone, now=lambda: NOW)
-    try:
+    async with world.opened(directory, zone=zone, now=lambda: NOW) as memory:
         if bulk is not None:
             await seed(memory.journal, bulk)
         await memory.settle()
         yield memory
-    finally:
-        await memory.close()
 
 
 @asynccontextmanager

@@ -22,6 +22,7 @@ from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 from tests.instruments.eval.metrics import percentile
 from tests.makers import Clock, PromptUpkeep
+from tests.world import opened
 
 from .life import NAMES, PLATFORM, Bigrams, Life, Line, Rules, midnight
 from .measure import Figures, resident_mb, say
@@ -156,13 +157,10 @@ def live(name: str, days: int) -> list[Figures]:
 
 async def _live(name: str, days: int) -> list[Figures]:
     settings = Settings(recall_deadline=10_000, daily_llm_tokens=0, **SCENARIOS[name])  # type: ignore[arg-type]
-    life, clock = Life(midnight(ZONE)), Clock(midnight(ZONE).timestamp())
-    model = Rules()
+    life, clock, model = Life(midnight(ZONE)), Clock(midnight(ZONE).timestamp()), Rules()
     with tempfile.TemporaryDirectory() as directory:
-        service = await MemoryService.open(
-            Path(directory) / "data", settings, zone=ZONE, model=model, now=clock
-        )
-        try:
+        data = Path(directory) / "data"
+        async with opened(data, settings, zone=ZONE, model=model, now=clock) as service:
             service.use_embedder(Bigrams.load)
             upkeep = PromptUpkeep(
                 service.context, service.library, model=model, breaker=service.learning.breaker,
@@ -174,8 +172,6 @@ async def _live(name: str, days: int) -> list[Figures]:
             simulation = Simulation(name, life, service, upkeep, clock, resident_mb())
             await simulation.run(days)
             return simulation.months
-        finally:
-            await service.close()
 
 
 def _size(directory: Path, pattern: str) -> float:

@@ -14,14 +14,13 @@ import tempfile
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from datetime import UTC
 from pathlib import Path
 
 from graph_memory.locales import say
-from graph_memory.service import MemoryService
 from tests.e2e.harness import ADMIN_ID
 from tests.e2e.world import PLUGIN, World, living
 from tests.graph.support import differences
+from tests.world import opened
 
 from .chatter import Line, word
 from .kills import Score
@@ -158,8 +157,7 @@ class Campaign:
         await world.bot.stop()
         await world.qq.close()
         self.score.problems += self._ledger.audit(world.data / "journal.sqlite3", final=True)
-        service = await MemoryService.open(world.data, SETTINGS, zone=UTC)
-        found = await differences(service.graph)
-        await service.close()
+        async with opened(world.data, SETTINGS) as service:
+            found = await differences(service.graph)
         self.score.comparisons += 1
         self.score.problems += [f"graph: {difference}" for difference in found]

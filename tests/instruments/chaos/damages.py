@@ -12,14 +12,13 @@ import traceback
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import UTC
 from pathlib import Path
 from typing import Any
 
 from graph_memory.model import Turn
-from graph_memory.service import MemoryService
 
 from ...graph.support import differences
+from ...world import opened
 from .chatter import Line, Model, word
 from .kills import SILENCE
 from .ledger import Tally
@@ -133,17 +132,16 @@ class Campaign:
 async def _inspect(directory: Path, lines: int) -> list[str]:
     """Open, chat, compare, close; what is wrong."""
     model = Model(random.Random(lines), failing=0.0, slowness=0.0)
-    service = await MemoryService.open(directory, SETTINGS, zone=UTC, model=model)
-    for number in range(lines):
-        line = Line(word(len(str(directory)), lines, number))
-        await service.learning.hear(Turn(line.session, line.sender, line.account, line.text))
-    await service.learning.flush()
-    await service.graph.settle(SILENCE / 2)
-    problems = [f"graph: {difference}" for difference in await differences(service.graph)]
     graph, left = directory / "graph", directory / "left"
-    if lines == LINES:
-        shutil.copytree(graph, left)
-    await service.close()
+    async with opened(directory, SETTINGS, model=model) as service:
+        for number in range(lines):
+            line = Line(word(len(str(directory)), lines, number))
+            await service.learning.hear(Turn(line.session, line.sender, line.account, line.text))
+        await service.learning.flush()
+        await service.graph.settle(SILENCE / 2)
+        problems = [f"graph: {difference}" for difference in await differences(service.graph)]
+        if lines == LINES:
+            shutil.copytree(graph, left)
     if left.exists():  # as if the process had been killed
         shutil.rmtree(graph)
         left.rename(graph)

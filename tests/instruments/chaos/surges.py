@@ -14,7 +14,6 @@ import time
 from collections.abc import Awaitable, Callable
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
-from datetime import UTC
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +21,11 @@ from graph_memory.errors import GraphMemoryError
 from graph_memory.model import Session, User, stable_id
 from graph_memory.model.conversation import Turn
 from graph_memory.service import MemoryService
-from graph_memory.settings import Settings
 from graph_memory.store import Draft
 from graph_memory.transfer import Options, rename_chat
 
 from ...makers import QQ, fact, group, private, user
+from ...world import opened
 
 PACE = 0.1
 """Seconds between two messages, and between two questions."""
@@ -227,17 +226,14 @@ WORKS = {
 
 
 async def _surge(name: str, lines: int, directory: Path) -> Toll:
-    toll, settings = Toll(name, lines), Settings()
-    memory = await MemoryService.open(directory, settings, zone=UTC)
-    try:
+    toll = Toll(name, lines)
+    async with opened(directory) as memory:
         await memory.journal.commit(lambda _: Draft("t", "t", [HOME, CLUB, User(ASKER)]))
         work = await WORKS[name][0](memory, lines)
         await memory.learning.hear(Turn(HOME, ASKER, "小问", "我家的猫叫豆包", ref="cat@1"))
         await memory.recall.settle()
         chat = _Chat(memory, toll)
         await chat.during(work)
-    finally:
-        await memory.close()
     await asyncio.to_thread(chat.look, directory / "journal.sqlite3")
     return toll.judge()
 

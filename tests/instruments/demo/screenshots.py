@@ -14,11 +14,11 @@ from zoneinfo import ZoneInfo
 from graph_memory import embedding
 from graph_memory.access import Access
 from graph_memory.model import asker_of
-from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 from tests.instruments.dev.steps import ROOT
 from tests.webui.seed import NOW, seed
 from tests.webui.story import LI, ZHANG, talks
+from tests.world import opened
 from webui import WebServer
 from webui.app import create_app
 
@@ -51,33 +51,26 @@ async def take() -> list[Path]:
     found = next(filter(None, map(shutil.which, BROWSERS)), None)
     if found is None:
         raise RuntimeError("Chromium is not installed")
+    settings, zone = Settings(recall_deadline=10_000), ZoneInfo("Asia/Shanghai")
     with tempfile.TemporaryDirectory() as directory:
-        memory = await MemoryService.open(
-            Path(directory),
-            Settings(recall_deadline=10_000),
-            zone=ZoneInfo("Asia/Shanghai"),
-            now=lambda: NOW,
-        )
-        await seed(memory.journal, with_hostile=False)
-        memory.use_embedder(lambda: embedding.load(embedding.BUNDLED))
-        await memory.settle()
-        await memory.backups.make()
-        # Whatever is slow the first time is not what the pictures are of.
-        await memory.recall.rehearse(asker_of(GROUP.session, LI), "你好")
-        for talk, user, text in QUESTIONS:
-            await memory.recall.remind(asker_of(talk.session, user), text)
-        server = WebServer(create_app(memory, Access.open(memory.directory, KEY), Settings()))
-        await server.start(0)
-        base = f"http://127.0.0.1:{server.port}"
-        try:
-            async with async_playwright() as driver:
-                browser = await driver.chromium.launch(executable_path=found, args=FLAGS)
-                taken = await _taken(await browser.new_page(viewport=SIZE), base)
-                await browser.close()
-        finally:
-            await server.stop()
-            await memory.close()
-    return taken
+        async with opened(Path(directory), settings, zone=zone, now=lambda: NOW) as memory:
+            await seed(memory.journal, with_hostile=False)
+            memory.use_embedder(lambda: embedding.load(embedding.BUNDLED))
+            await memory.settle()
+            await memory.backups.make()
+            # Whatever is slow the first time is not what the pictures are of.
+            await memory.recall.rehearse(asker_of(GROUP.session, LI), "你好")
+            for talk, user, text in QUESTIONS:
+                await memory.recall.remind(asker_of(talk.session, user), text)
+            server = WebServer(create_app(memory, Access.open(memory.directory, KEY), Settings()))
+            await server.start(0)
+            base = f"http://127.0.0.1:{server.port}"
+            try:
+                async with async_playwright() as driver:
+                    browser = await driver.chromium.launch(executable_path=found, args=FLAGS)
+                    return await _taken(await browser.new_page(viewport=SIZE), base)
+            finally:
+                await server.stop()
 
 
 async def _taken(page: Any, base: str) -> list[Path]:
