@@ -13,7 +13,6 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from graph_memory.model import Turn
 
@@ -33,14 +32,6 @@ PAGE = 4096
 class Toll(Tally):
     damages: Counter[str] = field(default_factory=Counter)
     slowest: float = 0.0
-
-    def result(self) -> dict[str, Any]:
-        return {
-            "damages": sum(self.damages.values()),
-            "damages_by_kind": dict(self.damages.most_common()), "hangs": self.count("hang"),
-            "failed_starts": self.count("failed"), "graph_differences": self.count("graph"),
-            "slowest_seconds": round(self.slowest, 2), "problems": self.problems[:50],
-        }  # fmt: skip
 
 
 def _flip(rng: random.Random, file: Path) -> None:

@@ -51,18 +51,6 @@ class Score(Tally):
     phases: Counter[str] = field(default_factory=Counter)
     warnings: Counter[str] = field(default_factory=Counter)
 
-    def result(self) -> dict[str, Any]:
-        return {
-            "kills": self.kills, "kills_during": dict(self.phases.most_common()),
-            "starts": self.starts, "acknowledged": self.acknowledged, "lost": self.count("lost"),
-            "stored_twice": self.count("stored twice"),
-            "learned_twice": self.count("learned twice"),
-            "never_learned": self.count("not learned", "messages that", "batches that"),
-            "failed_starts": self.count("failed"), "hangs": self.count("hang"),
-            "graph_comparisons": self.comparisons, "graph_differences": self.count("graph"),
-            "warnings": dict(self.warnings.most_common(30)), "problems": self.problems[:50],
-        }  # fmt: skip
-
 
 class Campaign:
     """Kills of the bare memory.

@@ -9,6 +9,7 @@ from collections import Counter
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from .chatter import WORD, Line
 
@@ -17,11 +18,22 @@ from .chatter import WORD, Line
 class Tally:
     """What a campaign has found."""
 
-    problems: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list, kw_only=True)
 
-    def count(self, *words: str) -> int:
-        """How many problems begin with one of ``words``."""
-        return sum(problem.startswith(words) for problem in self.problems)
+    def result(self) -> dict[str, Any]:
+        """All figures, as JSON has them; of problems also how many of each kind there are."""
+        kinds = Counter(problem.partition(":")[0] for problem in self.problems)
+        shown = vars(self) | {"kinds_of_problems": kinds, "problems": self.problems[:50]}
+        return {key: _plain(value) for key, value in shown.items()}
+
+
+def _plain(value: Any) -> Any:
+    match value:
+        case Counter():
+            return dict(value.most_common(30))
+        case float():
+            return round(value, 2)
+    return value
 
 
 @dataclass

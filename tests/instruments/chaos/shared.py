@@ -27,10 +27,11 @@ import pytest
 
 from ...disks import Disk, small_disk
 from ...postgres import Postgres, content
+from ..eval.metrics import percentile
 from . import bot
 from .bot import GONE, Order
 from .kills import spawner
-from .ledger import Ledger
+from .ledger import Ledger, Tally
 from .proxy import Proxy
 
 SAFE = "-c fsync=off -c max_connections=60"
@@ -51,7 +52,15 @@ HOOK = 5.5
 
 
 @dataclass
-class Toll:
+class Toll(Tally):
+    """What was seen of several bots.
+
+    Attributes:
+        waited: Seconds that each hook took.
+        slowest: The longest, but for what the bot was stopped.
+        wasted: Calls of the model that failed, or that a kill or a loss may have cost.
+    """
+
     faults: Counter[str] = field(default_factory=Counter)
     acknowledged: int = 0
     slowest: float = 0.0
@@ -60,17 +69,10 @@ class Toll:
     calls: int = 0
     wasted: int = 0
     steps: int = 0
-    problems: list[str] = field(default_factory=list)
 
     def result(self) -> dict[str, Any]:
-        waits = sorted(self.waited) or [0.0]
-        return {
-            "faults": dict(self.faults.most_common()), "acknowledged": self.acknowledged,
-            "batches": self.batches, "model_calls": self.calls,
-            "of_these_failed_or_killed": self.wasted, "steps": self.steps,
-            "hook_p95_ms": round(1000 * waits[int(0.95 * (len(waits) - 1))]),
-            "hook_slowest_ms": round(1000 * self.slowest), "problems": self.problems[:50],
-        }  # fmt: skip
+        """As of any campaign, with the 95th percentile of what hooks took."""
+        return super().result() | {"waited": round(percentile(self.waited, 0.95), 3)}
 
 
 class _Process:

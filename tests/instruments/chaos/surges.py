@@ -13,9 +13,8 @@ import tempfile
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import closing
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from graph_memory.errors import GraphMemoryError
 from graph_memory.model import Session, User, stable_id
@@ -26,6 +25,7 @@ from graph_memory.transfer import Options, rename_chat
 
 from ...makers import QQ, fact, group, private, user
 from ...world import opened
+from .ledger import Tally
 
 PACE = 0.1
 """Seconds between two messages, and between two questions."""
@@ -40,7 +40,7 @@ HOME, CLUB = private("20001"), group("700")
 
 
 @dataclass
-class Toll:
+class Toll(Tally):
     """What was seen while one long piece of work was done.
 
     Attributes:
@@ -59,13 +59,6 @@ class Toll:
     longest_wait: float = 0.0
     longest_silence: float = 0.0
     longest_stall: float = 0.0
-    problems: list[str] = field(default_factory=list)
-
-    def result(self) -> dict[str, Any]:
-        return {
-            key: round(value, 2) if isinstance(value, float) else value
-            for key, value in asdict(self).items()
-        }
 
     def judge(self) -> Toll:
         """Itself, with what must not be among its problems."""
