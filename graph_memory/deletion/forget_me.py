@@ -41,7 +41,7 @@ from ..store import Journal, copies
 from ..store.connection import failing, open_to_read
 from ..store.journal import Slices, finished
 from ..store.outbox import Heard
-from ..store.rows import Tell, forget_texts, forget_vectors, note, noted, notes
+from ..store.rows import Tell, forget_texts, note, noted, notes
 from ..store.schema import APPLICATION_ID, migrate, require_known
 from ..supervisor import Steps, Supervisor, Told, unheard
 from . import retraction
@@ -249,17 +249,13 @@ def erase(
     key: str = "",
     known: DeletionPlan | None = None,
     told: Told = unheard,
-) -> Slices[list[bytes]]:
+) -> Slices[None]:
     """Erase a user; what they say from the first slice on is another's.
 
     Args:
         key: By which it is noted until it is done, and the journal is marked then.
         known: What goes with the user, if that was looked up before.
         told: Is told how far it is: rows, changes and messages looked through.
-
-    Returns:
-        Hashes of the texts that are gone; vectors being computed may still turn up under
-        them (see ``rows.forget_vectors``).
     """
     name = f"{_NOTE}{key}"
     gone = DeletionPlan.noted(db, name)
@@ -280,7 +276,6 @@ def erase(
     gone.done(db, name)
     if key:
         mark(db, key, at)
-    return work.hashes
 
 
 def _holds(db: sqlite3.Connection, known: DeletionPlan) -> bool:
@@ -305,7 +300,6 @@ class _Erasure:
     ) -> None:
         self._db, self._gone, self._at, self._tell = db, gone, at, tell
         self._steps = Steps(told, 0)
-        self.hashes: list[bytes] = []
         self._ops: list[Op] = []
         self._texts: set[str] = set()
         self._touched: set[str] = set()
@@ -317,7 +311,7 @@ class _Erasure:
             " JOIN message m ON m.batch = b.id WHERE b.state != 'learned'"
         ).fetchall()
         going = [id for (id,) in open_messages if id in self._gone.ids]
-        self.hashes += delete_messages(self._db, going)
+        delete_messages(self._db, going)
         self._db.execute("DELETE FROM presence WHERE user = ?", (self._gone.user,))
         # The bot's answers that were taken back leave one, too, in the user's private chats.
         self._db.execute(
@@ -368,7 +362,7 @@ class _Erasure:
 
     def _flush(self) -> None:
         """End a piece of the work."""
-        self.hashes += forget_texts(self._db, self._texts)
+        forget_texts(self._db, self._texts)
         if self._ops:
             self._tell(Change(self._gone.newest, self._at, ACTOR, REASON, tuple(self._ops)))
         self._ops, self._texts, self._touched = [], set(), set()
@@ -397,7 +391,7 @@ class _Erasure:
     def messages(self) -> Slices[None]:
         """Delete messages, and whom messages turn to."""
         for ids in batched(sorted(self._gone.ids), STEP):
-            self.hashes += delete_messages(self._db, ids)
+            delete_messages(self._db, ids)
             self._steps.take(len(ids))
             yield
         for id, told in _addressees(self._db, self._gone.user).items():
@@ -537,7 +531,7 @@ class ForgetMe:
                 self._waiting[user] = stone
             await self._unlink(user)
             known = await self._journal.survey(lambda db: plan_for_user(db, user))
-            hashes = await self._journal.in_slices(
+            await self._journal.in_slices(
                 # The wish may be as old as the server was away, or be by a wrong clock.
                 lambda db, tell: erase(db, user, self._at(stone), tell, stone.id, known, told)
             )
@@ -546,8 +540,6 @@ class ForgetMe:
         del self._waiting[user]
         logger.info("a user was forgotten")
         with suppress(StorageError):
-            # Those that were being computed meanwhile; no word can be read from them.
-            await self._journal.alter(lambda db, _tell: forget_vectors(db, hashes))
             with self._journal.long_work():  # else done by the daily purge
                 await self._journal.tidy(compact)
             await drain(self._journal)

@@ -119,18 +119,14 @@ def _number(db: sqlite3.Connection, key: str) -> int:
     return int(noted(db, key) or 0)
 
 
-def delete_messages(db: sqlite3.Connection, ids: Iterable[int]) -> list[bytes]:
-    """Delete messages, their vectors, and what a model answered, which may quote them.
-
-    Returns the hashes of their texts.
-    """
+def delete_messages(db: sqlite3.Connection, ids: Iterable[int]) -> None:
+    """Delete messages, their vectors, and what a model answered, which may quote them."""
     said = by_ids(db, ids)
-    hashes = forget_texts(db, (t for m in said for t in embedded_texts(m.name, m.text)))
+    forget_texts(db, (t for m in said for t in embedded_texts(m.name, m.text)))
     batches = {(each.batch,) for each in said}
     query = "UPDATE batch SET error = '' WHERE id = ? AND error != '' AND state != 'learned'"
     db.executemany(query, batches)
     db.executemany("DELETE FROM message WHERE id = ?", [(each.id,) for each in said])
-    return hashes
 
 
 def trimmed(db: sqlite3.Connection) -> int:

@@ -333,21 +333,24 @@ class Index:
         late = dict.fromkeys((each for each in self._vectorless if each in some), is_refused)
         self._vectorless = late | self._vectorless | late
 
-    def put_vectors(self, items: list[Document], vectors: Vectors, model: str) -> None:
-        """Store the vectors of documents that are still the same, as is the model."""
+    def put_vectors(self, items: list[Document], vectors: Vectors, model: str) -> list[str]:
+        """Store the vectors of documents that are still the same, as is the model.
+
+        Returns what the others said, which may be gone for good.
+        """
         if self.vectors is None or self.vectors.model != model:
-            return
-        numbers: list[int] = []
-        kept: list[int] = []
-        for at, item in enumerate(items):
-            number = self.documents.number(item.key)
-            if number is not None and self.documents[number].searched == item.searched:
-                numbers.append(number)
-                kept.append(at)
-        if numbers:
-            self.vectors.put(numbers, np.asarray(vectors)[kept])
-        for number in numbers:
+            return []
+        known = {
+            at: number
+            for at, item in enumerate(items)
+            if (number := self.documents.number(item.key)) is not None
+            and self.documents[number].searched == item.searched
+        }
+        if known:
+            self.vectors.put([*known.values()], np.asarray(vectors)[[*known]])
+        for number in known.values():
             self._vectorless.pop(number, None)
+        return [item.searched for at, item in enumerate(items) if at not in known]
 
     def put_examples(self, vectors: Vectors, model: str) -> None:
         """Store the vectors of the first ``EXAMPLES``, if the model is still the same."""

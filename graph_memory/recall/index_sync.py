@@ -289,7 +289,8 @@ class IndexSync:
             found = await self._passages(embedder, items)
             quick = time.monotonic() - started < QUICK * len(items)
             self._most = min(2 * self._most, MOST_EMBEDDED) if quick else EMBEDDED
-            await self.run(self.index.put_vectors, items, found, embedder.name)
+            if left := await self.run(self.index.put_vectors, items, found, embedder.name):
+                await self._journal.forget_vectors(left)  # it was erased while it was computed
         elif missing := self._missing_examples():
             await self._embed_examples(embedder, missing)
         # After fewer than there might have been, there are no more until something comes.

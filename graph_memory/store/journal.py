@@ -44,6 +44,7 @@ from .rows import (
     Event,
     Rows,
     Tell,
+    forget_texts,
     note,
     noted,
     read_change,
@@ -609,6 +610,10 @@ class Journal:
         rows = [(model, h, np.asarray(v, np.float32).tobytes()) for h, v in vectors.items()]
         query = "INSERT OR REPLACE INTO vector VALUES (?, ?, ?)"
         await self._transact(lambda db: db.executemany(query, rows), is_local=True)
+
+    async def forget_vectors(self, texts: list[str]) -> None:
+        """Delete the cached vectors of some texts."""
+        await self._transact(lambda db: forget_texts(db, texts), is_local=True)
 
     async def note(self, key: str) -> str | None:
         """A small value kept beside the memory (``webui_key``, …)."""

@@ -384,23 +384,17 @@ def models_of(db: sqlite3.Connection) -> list[str]:
         found.append(model)
 
 
-def forget_vectors(db: sqlite3.Connection, hashes: list[bytes]) -> None:
-    """Delete the cached vectors of some texts, of all models."""
-    for model in models_of(db) if hashes else ():
-        rows = [(model, h) for h in hashes]
-        db.executemany("DELETE FROM vector WHERE model = ? AND text_hash = ?", rows)
-
-
 def embedded_texts(name: str, text: str) -> set[str]:
     """Texts embedded for a message, if any: with and without name and secrets."""
     return {f"{who}{said}" for who in ("", f"{name}: ") for said in (text, redacted(text))}
 
 
-def forget_texts(db: sqlite3.Connection, texts: Iterable[str]) -> list[bytes]:
-    """Delete the cached vectors of some texts; returns the hashes of the texts."""
+def forget_texts(db: sqlite3.Connection, texts: Iterable[str]) -> None:
+    """Delete the cached vectors of some texts, of all models."""
     hashes = [text_hash(text) for text in sorted(set(texts)) if text]
-    forget_vectors(db, hashes)
-    return hashes
+    for model in models_of(db) if hashes else ():
+        rows = [(model, h) for h in hashes]
+        db.executemany("DELETE FROM vector WHERE model = ? AND text_hash = ?", rows)
 
 
 # -------------------------------------------------------------------------- changes

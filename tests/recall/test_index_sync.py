@@ -3,10 +3,12 @@
 import asyncio
 import logging
 
+from graph_memory.deletion.retraction import retract_all
+from graph_memory.embedding import CachedEmbedder
 from graph_memory.errors import EmbeddingError, Failure
 from graph_memory.model import Erased, Fact, Message, asker_of
 from graph_memory.recall import index_sync
-from tests.makers import entity, fact, group, private, put, user
+from tests.makers import T0, entity, fact, group, private, put, user
 from tests.scripted import HashEmbedder
 from tests.views import stale
 from tests.waiting import until
@@ -170,6 +172,27 @@ async def test_a_few_new_documents_are_embedded_when_the_chat_is_quiet(memory, m
     monkeypatch.setattr(index_sync, "LULL", 0.05)
     await memory.say(HOME, ZHANG, "周末去爬了黄山")
     await until(lambda: recaller.vectors == 3)
+
+
+async def test_what_is_taken_back_while_it_is_embedded_leaves_no_vector(memory):
+    begins, goes_on = asyncio.Event(), asyncio.Event()
+
+    class Slow(HashingEmbedder):
+        async def passages(self, texts):
+            begins.set()
+            await goes_on.wait()
+            return await super().passages(texts)
+
+    recaller = await memory.open()
+    said = await memory.say(HOME, ZHANG, "我怕山竹虫")
+    await memory.say(HOME, ZHANG, "我喜欢爬山")
+    recaller.use(CachedEmbedder(Slow(), memory.journal))
+    await begins.wait()
+    await memory.journal.alter(lambda db, tell: retract_all(db, tell, [said.id], T0))
+    goes_on.set()
+    await recaller.settle()
+    count = "SELECT count(*) FROM vector"
+    assert await memory.journal.look(lambda db: db.execute(count).fetchone()) == (1,)
 
 
 async def test_what_is_about_much_is_entered_in_pieces(memory, monkeypatch):
