@@ -55,7 +55,7 @@ class PrivacyCommands(Answers):
         return "\n".join(lines)
 
     async def pause(self, turn: Turn, what: str = "") -> str:
-        """Store nothing new of the speaker, or (for admins) of this group."""
+        """Store nothing new of the speaker on any account, or (for admins) of this group."""
         return await self._set_pause(turn, what, "pause", "paused", "paused_group")
 
     async def resume(self, turn: Turn, what: str = "") -> str:
@@ -70,7 +70,9 @@ class PrivacyCommands(Answers):
             return self._say("pause_admins")
         pauses = self.memory.learning.pauses
         act = pauses.pause if command == "pause" else pauses.resume
-        await act("circle" if is_group else "user", turn.session.circle if is_group else turn.user)
+        people = self.memory.identities.accounts(turn.user)
+        for id in {turn.session.circle} if is_group else people:
+            await act("circle" if is_group else "user", id)
         # The other of the two may go on, and so do the settings.
         but = self.refusal(turn, "status_paused") if command == "resume" else ""
         return "\n".join(filter(None, [self._say(done[is_group]), but]))
