@@ -41,6 +41,7 @@ def test_one_place_masks() -> None:
         "graph_memory/library/edits.py",  # what is typed, before it is cut
         "graph_memory/recall/query.py",  # what is asked
         "graph_memory/store/messages.py",  # what the bot repeats
+        "graph_memory/store/rows.py",  # of which words vectors go
         "graph_memory/inference/token_budget.py",  # what a model is asked
     }
 
