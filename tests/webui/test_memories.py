@@ -36,19 +36,6 @@ async def test_the_table_shows_facts_a_page_at_a_time(owner: httpx.AsyncClient) 
     assert statements(await see(owner, back["href"])) == shown[50:100]
 
 
-async def test_a_page_is_not_moved_by_what_goes_before_it(owner: httpx.AsyncClient) -> None:
-    first = await see(owner, "/memories", sort="said")
-    (following,) = first.all("a", rel="next")
-    second = statements(await see(owner, following["href"]))
-    done = await press(owner, "/memories/act", only=f"forget {_id(first)}", confirm="yes")
-    assert statements(await see(owner, following["href"])) == second
-    await undo(owner, done)
-
-
-def _id(page: object) -> str:
-    return statements(page)[0].removeprefix("/memories/")  # type: ignore[arg-type]
-
-
 async def test_strengths_are_parts_of_the_whole(owner, service):
     counts = []
     for strength, (least, most) in STRENGTHS.items():

@@ -42,7 +42,6 @@ from .stage import (
     Label,
     Leave,
     Pause,
-    Remember,
     Resume,
     Scene,
     Shown,
@@ -99,8 +98,6 @@ def _with(scene: Scene, line: str) -> Scene:
             return replace(scene, waiting=int(rest))
         case "live:":
             return replace(scene, live=False)
-    if isinstance(scene.steps[-1], Remember):
-        return _last(scene, line=line)
     return _more(scene, "lines", line)
 
 
@@ -113,17 +110,16 @@ def _more(scene: Scene, key: str, value: str) -> Scene:
     return _last(scene, **{key: (*getattr(scene.steps[-1], key), value)})
 
 
-def _sitting(text: str) -> Sitting | Remember:
+def _sitting(text: str) -> Sitting:
     day, hour, *words = text.split(" ")
     more = iter(words)
     told: dict[str, Any] = {}
-    kind = Remember if "remember" in words else Sitting
     for word in more:
-        if word == "later":
-            told["learn"] = False
-        elif word != "remember":
+        if word in ("later", "remember"):
+            told |= {"learn": False} if word == "later" else {"asked": True}
+        else:
             told[{"group": "group", "as": "persona"}[word]] = next(more)
-    return kind(f"{day} {hour}", "" if kind is Remember else (), **told)
+    return Sitting(f"{day} {hour}", (), **told)
 
 
 def _event(text: str) -> Leave | Pause | Resume:

@@ -21,7 +21,7 @@ from tests.makers import CHINA, Clock, scan, user
 from tests.scripted import Call, ScriptedModel
 from tests.world import opened
 
-from .stage import BOT, Ask, Label, Leave, Pause, Remember, Resume, Scene, Shown, Sitting
+from .stage import BOT, Ask, Label, Leave, Pause, Resume, Scene, Shown, Sitting
 
 PACE = 30.0
 """Seconds between two lines."""
@@ -130,8 +130,6 @@ class Theatre:
             match step:
                 case Sitting():
                     await self._sit(step)
-                case Remember():
-                    await self._remember(step)
                 case Leave():
                     self._clock.now = moment(step.at)
                     where = session(step.group, "", "")
@@ -147,34 +145,26 @@ class Theatre:
         self._clock.now = moment(sitting.at) - PACE
         for who, name, text in map(_line, sitting.lines):
             self._clock.now += PACE
+            turn, learning = Turn(here, user(who), name, text), self._memory.learning
             if who == BOT:
-                await self._memory.learning.reply(here, text)
+                await learning.reply(here, text)
             else:
-                await self._memory.learning.hear(Turn(here, user(who), name, text))
-        if sitting.learn:
+                await (learning.remember(turn) if sitting.asked else learning.hear(turn))
+        if sitting.learn and not sitting.asked:  # what was asked for is learned by now
             await self._memory.learning.flush(here.circle)
+        if sitting.learn:
             self._check(sitting, here)
 
-    def _check(self, step: Sitting | Remember, here: Session) -> None:
+    def _check(self, step: Sitting, here: Session) -> None:
         if self._script is None:
             return
         unused = {where: left for where, left in self._script.answers.items() if left}
         assert not unused, f"{step.at}: answers that nobody asked for: {unused}"
         assert not self._script.problems, f"{step.at}: {self._script.problems}"
-        if isinstance(step, Sitting):
-            for text in step.shown:
-                assert text in self._script.prompts[here.umo][-1], f"{step.at}: not shown: {text!r}"
-            for text in step.hidden:
-                assert text not in self._script.prompts[here.umo][-1], f"{step.at}: shown: {text!r}"
-
-    async def _remember(self, step: Remember) -> None:
-        who, name, text = _line(step.line)
-        here = session(step.group, who, step.persona)
-        if self._script:
-            self._script.answers[here.umo] += step.answers
-        self._clock.now = moment(step.at)
-        await self._memory.learning.remember(Turn(here, user(who), name, text))
-        self._check(step, here)
+        for text in step.shown:
+            assert text in self._script.prompts[here.umo][-1], f"{step.at}: not shown: {text!r}"
+        for text in step.hidden:
+            assert text not in self._script.prompts[here.umo][-1], f"{step.at}: shown: {text!r}"
 
     async def _pause(self, step: Pause) -> None:
         pauses = self._memory.learning.pauses

@@ -24,6 +24,7 @@ class Sitting:
         group: Number of the group; empty in the private chat of the first person.
         learn: Whether to flush afterwards; without it, the lines are learned together
             with the next sitting in the same chat window.
+        asked: Whether each line is one that the command has remembered.
         shown, hidden: What the model must and must not be shown.
     """
 
@@ -33,19 +34,9 @@ class Sitting:
     group: str = ""
     persona: str = "mei"
     learn: bool = True
+    asked: bool = False
     shown: tuple[str, ...] = ()
     hidden: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Remember:
-    """Somebody uses the command to have something remembered; see :class:`Sitting`."""
-
-    at: str
-    line: str
-    answers: tuple[Any, ...] = ()
-    group: str = ""
-    persona: str = "mei"
 
 
 @dataclass(frozen=True)
@@ -70,7 +61,7 @@ class Leave:
     group: str
 
 
-Step = Sitting | Remember | Pause | Leave
+Step = Sitting | Pause | Leave
 
 
 @dataclass(frozen=True)
