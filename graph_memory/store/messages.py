@@ -259,9 +259,9 @@ def by_platform_id(db: sqlite3.Connection, circle: str, id: str, account: str = 
         account: Whose reference; see :class:`Turn`.
     """
     (found,) = db.execute(
-        "SELECT max(id) FROM (SELECT m.id FROM row s CROSS JOIN message m"
-        " ON m.session = s.id WHERE s.kind = 'session'"
-        " AND json_extract(s.data, '$.circle') = :circle"
+        "SELECT max(id) FROM (SELECT m.id FROM message m CROSS JOIN row s"
+        " ON s.kind = 'session' AND s.id = m.session"
+        " WHERE json_extract(s.data, '$.circle') = :circle"
         " AND m.ref > :first AND m.ref < :last AND m.ref != ''"
         " AND (:account = '' OR m.account IN ('', :account))"
         " UNION ALL SELECT m.id FROM copy c CROSS JOIN message m ON m.id = c.message"

@@ -73,6 +73,7 @@ def test_the_facts_about_somebody_are_found_by_both_their_keys(db) -> None:
     ("row_ended", lambda db: queries.visits(db, HERE, T0)),
     ("message_pending", lambda db: messages.pending(db, HERE)),
     ("message_pending", lambda db: history(db, HERE)),
+    ("message_quoted", lambda db: messages.by_platform_id(db, "qq:group:1", "7")),
 ])  # fmt: skip
 def test_what_is_newest_in_a_chat_is_not_looked_for_in_all_of_it(db, index, run) -> None:
     found = plan(db, lambda: run(db))
