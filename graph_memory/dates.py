@@ -226,11 +226,12 @@ def iso(at: float, zone: tzinfo, precision: str = "") -> str:
 def timestamp(value: object, zone: tzinfo) -> float | None:
     """Seconds since the epoch of a machine-written time; ``None`` if it is none.
 
-    ``value``: seconds, milliseconds (if that large), or ISO 8601, by default in ``zone``.
+    ``value``: seconds, milliseconds (if that large), or ISO 8601 (2026/03/01 as well), by default
+    in ``zone``.
     """
     try:
         if isinstance(value, str):
-            found = datetime.fromisoformat(value.strip())
+            found = datetime.fromisoformat(value.strip().replace("/", "-"))
             seconds = (found if found.tzinfo else found.replace(tzinfo=zone)).timestamp()
         elif isinstance(value, int | float) and not isinstance(value, bool):
             seconds = float(value) / 1000 if abs(value) > 1e11 else float(value)

@@ -296,7 +296,7 @@ def _read(words: list[str]) -> tuple[dict[str, str], str, bool]:
             learns = True
         else:
             name.append(word)
-    return given, " ".join(name), learns
+    return given, " ".join(name).strip('"“”「」'), learns
 
 
 def _short(path: Path) -> str:
