@@ -62,13 +62,6 @@ async def test_what_was_said_is_learned_and_recalled(service: MemoryService):
     assert [edge.statement for edge in around.edges] == ["张三喜欢爬山"]
 
 
-async def test_without_a_model_the_words_themselves_are_recalled(tmp_path: Path):
-    async with opened(tmp_path) as service:
-        await service.learning.hear(Turn(HOME, ZHANG, "张三", "我家的猫叫豆包"))
-        await service.learning.flush()
-        assert "豆包" in await recalled(service, HOME, ZHANG, "我家的猫叫什么名字？")
-
-
 async def test_it_is_all_there_after_reopening_and_after_a_kill(tmp_path: Path):
     async with opened(tmp_path, ScriptedModel(likes_climbing)) as service:
         await service.learning.hear(Turn(HOME, ZHANG, "张三", "我周末最喜欢去爬山了"))
