@@ -11,7 +11,7 @@ import pytest
 from graph_memory.commands.transfers import EXPORT_PAUSE, ImportEnvironment, TransferCommands
 from graph_memory.model import Turn
 from graph_memory.service import MemoryService
-from tests.makers import T0, group, private, user
+from tests.makers import T0, private, user
 from tests.waiting import until
 
 from ..world import opened
@@ -33,14 +33,6 @@ def chat(memory: MemoryService, name: str = "聊天 记录.jsonl", text: str = "
     line = {"time": T0 - 9_000, "sender": "1", "name": "小红", "text": text}
     (folder / name).write_text(json.dumps(line), encoding="utf-8")
     return name
-
-
-async def test_others_files_are_the_owners_in_private(memory, moves):
-    in_group = replace(OWNER, session=group("9"))
-    assert "管理员" in (await moves.export(RED, "all")).text
-    assert "管理员" in (await moves.export(RED, "2")).text
-    assert "私聊" in (await moves.export(in_group, "all")).text
-    assert not (memory.directory / "exports").exists()
 
 
 async def test_taking_out(memory: MemoryService, moves: TransferCommands) -> None:
