@@ -241,7 +241,7 @@ class Journal:
         assert replica  # only who shares a journal has an outbox
 
         def work(db: sqlite3.Connection) -> list[Message | None] | None:
-            done = int(noted(db, replica.delivery) or 0)
+            done = replica.delivering(db, since)
             if done < since:
                 return None
             stored: list[Message | None] = []

@@ -94,6 +94,8 @@ class Replica:
         self.server, self._now = Upstream(dsn), now
         self._tables: dict[str, _Table] = {}
         self.instance = ""
+        self._process = uuid.uuid4().hex
+        self._own: set[str | None] = set()
         self.ahead = 0.0
 
     def attach(self, db: sqlite3.Connection) -> None:
@@ -102,6 +104,9 @@ class Replica:
         self.instance = known or uuid.uuid4().hex
         if not known:
             note(db, f"{LOCAL}instance", self.instance)
+        lately = [*(noted(db, f"{LOCAL}processes") or "").split()[-9:], self._process]
+        self._own = {noted(db, self._by), *lately}
+        note(db, f"{LOCAL}processes", " ".join(lately))
         self._tables = {table.name: table for table in _tables(db)}
         db.execute(
             # Not unique: how a conflict is met is for the statement to say that set a trigger off.
@@ -115,6 +120,26 @@ class Replica:
     def delivery(self) -> str:
         """Key of the note that says up to where the file's outbox was delivered."""
         return f"{DELIVERED}{self.instance}"
+
+    @property
+    def _by(self) -> str:
+        """Key of the note that says which process delivered last."""
+        return f"{self.delivery} by"
+
+    def delivering(self, db: sqlite3.Connection, since: int) -> int:
+        """Up to which number the file's outbox was delivered, inside the open transaction.
+
+        Who finds that another process delivers under its id has a copy of that one's folder, and
+        takes an id of its own. What it knows to be delivered, up to ``since``, stays so.
+        """
+        self.instance = noted(db, f"{LOCAL}instance") or self.instance  # one may be rolled back
+        if (by := noted(db, self._by)) and by not in self._own:
+            self.instance = uuid.uuid4().hex
+            note(db, f"{LOCAL}instance", self.instance)
+            note(db, self.delivery, str(since))
+        if by != self._process:
+            note(db, self._by, self._process)
+        return int(noted(db, self.delivery) or 0)
 
     def write(
         self, db: sqlite3.Connection, work: Callable[[sqlite3.Connection], T], tell: Tell

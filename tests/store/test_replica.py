@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+import shutil
 import sqlite3
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, closing
@@ -242,6 +243,26 @@ async def test_what_is_erased_before_the_answer_was_known_leaves_the_outbox(bots
 async def test_it_would_count_twice_without_the_mark(bots, monkeypatch):
     monkeypatch.setattr(store_journal, "was_delivered", lambda _number, _done: False)
     assert len(await lose_answers(bots, monkeypatch)) > 3
+
+
+async def test_a_bot_whose_folder_was_copied_loses_nothing_to_the_copy(bots: Bots) -> None:
+    """Both count what they hear from the same number, under the same id."""
+    one = await bots.start("one")
+    await bots.say(one, "拷贝之前")
+    await one.close()
+    shutil.copytree(bots.folder / "one", bots.folder / "two")
+    one, two = await bots.start("one"), await bots.start("two")
+    for number in range(3):
+        for name, journal in (("甲", one), ("乙", two)):
+            assert (await bots.say(journal, f"{name}{number}")).id > 0
+    assert one.replica.instance != two.replica.instance
+    await two.close()
+    two = await bots.start("two")
+    await bots.say(two, "重启之后")
+    await one._follow()
+    said = [f"{name}{number}" for number in range(3) for name in "甲乙"]
+    assert [m.text for m in await one.newest_messages(9)] == ["拷贝之前", *said, "重启之后"]
+    assert content(one.path) == content(two.path)
 
 
 async def test_a_server_that_lost_what_it_had_gets_it_back(bots: Bots, dsn: str) -> None:
