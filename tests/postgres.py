@@ -111,6 +111,18 @@ class Postgres:
                 db.execute(sql.SQL("DROP SCHEMA {} CASCADE").format(schema))
 
 
+@contextmanager
+def set_back(dsn: str) -> Iterator[None]:
+    """Have a server lose what is written there meanwhile, as if an older backup came back."""
+    tables = ("head", "step", "item")
+    with psycopg.connect(dsn, autocommit=True) as db:
+        for table in tables:
+            db.execute(f"CREATE TABLE saved_{table} AS TABLE {table}")
+        yield
+        for table in tables:
+            db.execute(f"TRUNCATE {table}; INSERT INTO {table} TABLE saved_{table}")
+
+
 def content(path: Path) -> dict[str, list[Any]]:
     """Every row of a journal's file that is shared."""
     with closing(sqlite3.connect(path)) as db:

@@ -17,7 +17,7 @@ from graph_memory.settings import Settings
 from graph_memory.store import journal as store_journal
 from graph_memory.store.outbox import Heard
 from tests.makers import CHINA, holding
-from tests.postgres import Postgres
+from tests.postgres import Postgres, set_back
 from tests.waiting import until
 from tests.world import CLUB, HOME, LI, ZHANG, World, li_in_club, living, zhang, zhang_in_club
 
@@ -120,22 +120,15 @@ async def test_who_is_forgotten_by_one_is_gone_from_all_files_of_all(bots: Bots)
     assert (await two.memory.journal.report())[0].silent < 60
 
 
-async def test_who_was_forgotten_stays_so_if_the_server_is_set_back(bots, postgres):
-    import psycopg
-
+async def test_who_was_forgotten_stays_so_if_the_server_is_set_back(bots: Bots) -> None:
     one, two = await bots.start("one"), await bots.start("two")
     await one.say(zhang, "我最怕山竹虫")
     await one.memory.learning.hear(replace(li_in_club, text="这句我要撤回", ref="5@5"))
     await followed(one, two)
-    with psycopg.connect(bots.settings.shared_journal, autocommit=True) as db:
-        for table in ("head", "step", "item"):
-            db.execute(f"CREATE TABLE saved_{table} AS TABLE {table}")
-    await one.memory.forget_me.forget(ZHANG)
-    assert await one.memory.library.retract(CLUB.circle, "5")
-    await followed(two, one)
-    with psycopg.connect(bots.settings.shared_journal, autocommit=True) as db:
-        for table in ("head", "step", "item"):
-            db.execute(f"TRUNCATE {table}; INSERT INTO {table} TABLE saved_{table}")
+    with set_back(bots.settings.shared_journal):
+        await one.memory.forget_me.forget(ZHANG)
+        assert await one.memory.library.retract(CLUB.circle, "5")
+        await followed(two, one)
     for _ in range(2):
         await followed(one, two)
     for name, world in (("one", one), ("two", two)):

@@ -22,7 +22,7 @@ from graph_memory.store.postgres import Item
 from graph_memory.store.replica import Replica
 from graph_memory.text import text_hash
 from tests.makers import CLUB, HOME, T0, ZHANG, claim_all, fact, holding
-from tests.postgres import Postgres, content
+from tests.postgres import Postgres, content, set_back
 from tests.waiting import until
 
 pytestmark = pytest.mark.server
@@ -270,16 +270,11 @@ async def test_a_server_that_lost_what_it_had_gets_it_back(bots: Bots, dsn: str)
     one, two = await bots.start("one"), await bots.start("two")
     await bots.say(one, "备份之前")
     await two._follow()
-    with psycopg.connect(dsn, autocommit=True) as db:
-        for table in ("head", "step", "item"):
-            db.execute(f"CREATE TABLE saved_{table} AS TABLE {table}")
-    await bots.say(one, "备份之后，一")
-    await bots.say(two, "备份之后，二")
-    await one.alter(lambda db, _tell: db.execute("INSERT INTO pause VALUES ('user', 'x', 1)"))
-    await two._follow()
-    with psycopg.connect(dsn, autocommit=True) as db:
-        for table in ("head", "step", "item"):
-            db.execute(f"TRUNCATE {table}; INSERT INTO {table} TABLE saved_{table}")
+    with set_back(dsn):
+        await bots.say(one, "备份之后，一")
+        await bots.say(two, "备份之后，二")
+        await one.alter(lambda db, _tell: db.execute("INSERT INTO pause VALUES ('user', 'x', 1)"))
+        await two._follow()
     for _ in range(4):
         await one._follow()
         await two._follow()
