@@ -13,7 +13,8 @@ was told.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable
+from bisect import bisect_left
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 
@@ -92,6 +93,12 @@ class View:
         if not any(start <= since and until <= end for start, end in self.windows):
             return Rank.HIDDEN
         return self.knows if layer is Layer.KNOWS else self.rest
+
+    def hears_any(self, times: Sequence[float]) -> bool:
+        """Whether anything that was said at some times, in order, is shown."""
+        begun = ((bisect_left(times, start), end) for start, end in self.windows)
+        is_inside = any(at < len(times) and times[at] <= end for at, end in begun)
+        return is_inside and self.rest > Rank.HIDDEN
 
 
 class Attendance:

@@ -10,7 +10,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import tzinfo
-from functools import partial
 from itertools import islice
 from typing import TypeGuard
 
@@ -23,7 +22,6 @@ from ..model import (
     Episode,
     Fact,
     Forgotten,
-    Layer,
     Merge,
     Message,
     Name,
@@ -427,7 +425,9 @@ class Index:
     def bearers(self, name: str, views: Mapping[str, View]) -> set[str]:
         """The users who are called, or speak, under a name that looks like this, visibly."""
         return self.names.bearers(
-            name, lambda each: _shows(views, each) > Rank.HIDDEN, partial(_hears, views)
+            name,
+            lambda each: _shows(views, each) > Rank.HIDDEN,
+            lambda session, times: session in views and views[session].hears_any(times),
         )
 
     def touching(self, node: str, visible: VisibleSet) -> Numbers:
@@ -448,12 +448,6 @@ def _links(source: Source) -> tuple[object, ...]:
     if isinstance(source, Fact):
         return source.subject, source.object, source.evidence
     return ()
-
-
-def _hears(views: Mapping[str, View], session: str, at: float) -> bool:
-    """Whether what was said in a Session at some time is visible."""
-    view = views.get(session)
-    return view is not None and view.rank(Layer.SESSION, at, at) > Rank.HIDDEN
 
 
 def _shows(views: Mapping[str, View], row: Fact | Name | Episode) -> Rank:

@@ -236,20 +236,21 @@ class NameIndex:
         return list(self._by_node.get(node, {}).values())
 
     def bearers(
-        self, name: str, visible: Callable[[Name], bool], hears: Callable[[str, float], bool]
+        self,
+        name: str,
+        visible: Callable[[Name], bool],
+        hears: Callable[[str, Sequence[float]], bool],
     ) -> set[str]:
         """The users with a name that looks like this, or who spoke under such a name.
 
         Args:
-            hears: Whether what was said in a Session at a time is visible.
+            hears: Whether anything that was said in a Session at some times is visible.
         """
         look = _look(name)
         found = {each.node for each in self._alike.get(look, {}).values() if visible(each)}
         spoken = self._heard.get(look, {}).items()
         return found | {
-            user
-            for (session, user), times in spoken
-            if user not in found and any(hears(session, at) for at in reversed(times))
+            user for (session, user), times in spoken if user not in found and hears(session, times)
         }
 
     def mentioned(self, text: str, visible: Callable[[Name], bool]) -> dict[str, str]:

@@ -15,6 +15,7 @@ from graph_memory.privacy.scope import (
     Policy,
     Rank,
     Sharing,
+    View,
     span,
     standpoint,
     view,
@@ -120,6 +121,23 @@ def test_an_episode_must_have_been_attended_from_end_to_end():
     seen = view(group("1"), asker_of(private("zhang"), ZHANG), Policy(), attendance)
     assert seen.rank(REST, 2.0, 8.0) is Rank.OWN
     assert seen.rank(REST, 1.0, 8.0) is Rank.HIDDEN
+
+
+TIMES = st.lists(st.integers(0, 9).map(float), max_size=9).map(sorted)
+
+
+@given(TIMES, st.lists(st.tuples(TIMES.filter(bool), st.booleans()), max_size=3), st.booleans())
+def test_who_hears_any_of_what_was_said_hears_one_of_it(times, spans, is_own):
+    windows = tuple((span[0], math.inf if is_open else span[-1]) for span, is_open in spans)
+    seen = View(windows, Rank.OWN, Rank.OWN if is_own else Rank.HIDDEN)
+    assert seen.hears_any(times) == any(seen.rank(REST, at, at) for at in times)
+
+
+def test_who_left_long_ago_is_told_in_no_time_that_they_heard_nothing_since():
+    seen, said = View(((0.0, 1.0),), Rank.OWN, Rank.OWN), [2.0 + at for at in range(100_000)]
+    began = time.process_time()
+    assert not any(seen.hears_any(said) for _ in range(100))
+    assert time.process_time() - began < 0.1
 
 
 @pytest.mark.parametrize(("policy", "knows", "rest"), [
