@@ -13,7 +13,7 @@ from ..inference.ports import Vectors
 from ..kinship import kin_in, same_kin
 from ..model import PREDICATES, Asker
 from ..privacy.redaction import redacted
-from ..text import clean, is_chinese, normalise, simplified, terms
+from ..text import CJK, clean, is_chinese, normalise, simplified, terms
 from .lexical import search_terms, telling_characters
 from .weights import BRIEF, FEW, MINOR
 
@@ -47,10 +47,13 @@ _BORDER = re.compile(
     r"(?<=[。！？!?；;\n])(?![。！？!?；;\n\"”』」)）])|(?<=[a-z0-9]{3}\.)\s+(?=[A-Z])"
 )
 """Between sentences; not inside of quotations or after initials."""
+_QUESTION_WORD = (
+    r"(?:(?:for|in|at|on|with|to|from) )?(?:what|whom?|whose|where|when|which|why|how)(?:['’]?s)?\b"
+)
 _ASKS = re.compile(
     r"[？?]\s*$|什么|干嘛|[啥谁哪几吗呢咋]|多少|怎么|怎样|如何|是否|有没有|是不是|多[大高长久远重]"
-    r"|^\s*(?:what|who|whom|whose|where|when|which|why|how|do|does|did|is|are|was|were|can|could"
-    r"|have|has|will|would|should|any(?:thing|body|one)?|tell me)\b",
+    rf"|^\s*(?:{_QUESTION_WORD}|(?:do|does|did|is|are|was|were|can|could"
+    r"|have|has|will|would|should|any(?:thing|body|one)?|tell me)\b)",
     re.IGNORECASE,
 )
 _UNMARKED = re.compile(
@@ -67,12 +70,16 @@ _WONDERS = re.compile(
 )
 """What somebody may be asking who writes no question mark."""
 _WHO = re.compile(r"谁|\bwho(?:m|se)?\b", re.IGNORECASE)
+_CLAUSE = re.compile(
+    rf"[，,、]\s*(?:and )?|(?<=[{CJK}])\s+(?=[{CJK}])|\band (?={_QUESTION_WORD})", re.IGNORECASE
+)
+"""Between the clauses of a sentence."""
 _COMMA = re.compile(r"[，,]")
 _PARTED = re.compile(r"([分结离订吵见毕请搬住辞])(?:[的了过]|过了)([手婚架面业假家院职])")
 """Verb and object of one word, with something between them: 分的手."""
 _MANY = re.compile(
     r"几(?:个(?!字|月|小时|钟头|星期|礼拜|季)|位|种|只|条|本|家|款|样|名|次|场|件)|哪(?:些|几)"
-    r"|多少(?:个|位|种|人|次|场)|所有|全部|一共|总共|都(?:有|叫)[什谁啥]|有(?:什么|哪些|啥)(?:安排|计划|打算|活动|事)"
+    r"|多少(?:个|位|种|人|次|场)|所有|全部|[一总]共(?!.{0,9}(?:多[长久]|几[年天]))|都(?:有|叫)[什谁啥]|有(?:什么|哪些|啥)(?:安排|计划|打算|活动|事)"
     r"|\b(?:got on\b|how many|all (?:the|of|my|our|his|her|their)|list\b|in total"
     r"|(?:what|which) (?:(?:kind|type|sort)s? of )?(?:\w+ )?(?!(?:does|this|was|his)\b)"
     r"[a-z]{2,}[a-rt-z]s (?:has|have|do|does|did|are|were|is|was|can)\b)",
@@ -341,6 +348,12 @@ def _questions(topic: str) -> list[Subquery]:
     return [_part(sentence, around) for sentence in asked]
 
 
+def _asks_twice(sentence: str) -> bool:
+    """Whether more than one clause of a sentence asks (吞的什么 花了几百)."""
+    clauses = (clause for clause in _CLAUSE.split(sentence) if len(set(terms(clause))) > 1)
+    return sum(map(asks, clauses)) > 1
+
+
 def _to_the_point(topic: str) -> str:
     """What follows the last turn after which something is asked."""
     for turn in reversed(list(_TURN.finditer(topic))[-MAX_TURNS:]):
@@ -364,7 +377,7 @@ def _part(text: str, around: str) -> Subquery:
             weights.setdefault(term, 1.0)
     plain = simplified(text)
     predicates, former = predicates_of(text), bool(_FORMER.search(plain))
-    many = bool(_MANY.search(plain)) or predicates.issuperset(PREDICATES)
+    many = bool(_MANY.search(plain)) or predicates.issuperset(PREDICATES) or _asks_twice(plain)
     return Subquery(f"{around} {text}".strip(), weights, said, many, former, predicates)
 
 

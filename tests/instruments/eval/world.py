@@ -27,6 +27,8 @@ LANGUAGES = {
     "home": "zh",
     "garage": "en",
     "dorm": "zh",
+    "crew": "en",
+    "fans": "zh",
 }
 """Worlds, and the language their bot is set to."""
 PACE, REPLY = 25.0, 4.0
