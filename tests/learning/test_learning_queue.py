@@ -32,7 +32,6 @@ ZHANG, LI = user("zhang"), user("li")
 HERE, OTHER, ROOM = private("zhang"), private("zhang", "ruo"), group("100")
 PLACES = {"home": HERE, "room": ROOM, "other": group("200")}
 CATS = answer(said("U1", "likes", "猫", "张三喜欢猫", 1), summary="张三聊了猫。")
-DOGS = answer(said("U1", "likes", "狗", "张三喜欢狗", 1))
 
 
 class World:

@@ -52,10 +52,8 @@ async def stands(journal: Journal, id: str) -> Fact:
     return found
 
 
-def correction(
-    old: Fact, words: str, here: Session = HOME, who: str = ZHANG, ref: str = ""
-) -> tuple[str, str, Turn]:
-    return old.id, words, Turn(here, who, "张三" if who == ZHANG else "李四", ref=ref)
+def correction(old: Fact, words: str, here: Session = HOME, ref: str = "") -> tuple[str, str, Turn]:
+    return old.id, words, Turn(here, ZHANG, "张三", ref=ref)
 
 
 async def newest(journal: Journal, change: Change) -> Fact:

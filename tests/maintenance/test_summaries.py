@@ -89,15 +89,12 @@ def world(journal: Journal, clock: Clock) -> World:
     return World(journal, clock)
 
 
-def episode(
-    day: float, number: int, summary: str = "", session: Session = HOME, **more: Any
-) -> Episode:
+def episode(day: float, number: int, summary: str = "", **more: Any) -> Episode:
     """The ``number``-th conversation there ever was, some days after :data:`MONDAY`."""
     at = (MONDAY + timedelta(days=day)).timestamp() + number
     first = number * 10 + 1
     made = Episode(
-        episode_id(session.id, first), session.id, at, at + 60, first, first + 9, 10,
-        summary, (ZHANG,),
+        episode_id(HOME.id, first), HOME.id, at, at + 60, first, first + 9, 10, summary, (ZHANG,),
     )  # fmt: skip
     return replace(made, **more)
 

@@ -54,9 +54,7 @@ class Said:
     about: str = ""
 
 
-def rendered(
-    said: list[Said], words: Wording = ZH, here: Session = ROOM, asker: str = ASKER
-) -> list[str]:
+def rendered(said: list[Said], words: Wording, here: Session = ROOM) -> list[str]:
     """The block of all that was said, in the order in which it was said."""
     index = Index()
     index.put(here)
@@ -69,7 +67,7 @@ def rendered(
         else:
             heard = message(here, each.who, f"{each.text}露营", at, name=each.nick)
             index.put_message(replace(heard, id=number + 1))
-    renderer, chosen = rendering(index, here, asker_of(here, asker), words)
+    renderer, chosen = rendering(index, here, asker_of(here, ASKER), words)
     return renderer.block(chosen).splitlines()
 
 

@@ -232,11 +232,7 @@ class Director:
 
 
 def extraction(
-    batch: Batch,
-    known: tuple[int, ...],
-    replaces: bool = False,
-    restates: bool = False,
-    obeys: bool = False,
+    batch: Batch, known: tuple[int, ...], replaces: bool, restates: bool, obeys: bool = False
 ) -> Extraction:
     """What rules make of a batch: one fact of each line that the cast speaks in."""
     facts: list[FactClaim] = []

@@ -134,7 +134,7 @@ class DemoAstrBot(AstrBotInstance):
             "log_level": "INFO",
         }
 
-    async def memory_page_answers(self, timeout: float = 30.0) -> bool:
+    async def memory_page_answers(self) -> bool:
         async def answers() -> bool:
             with suppress(OSError):
                 _, writer = await asyncio.open_connection("127.0.0.1", self.memory_port)
@@ -143,7 +143,7 @@ class DemoAstrBot(AstrBotInstance):
             return False
 
         with suppress(TimeoutError):
-            return bool(await wait_until(answers, timeout, "the memory page"))
+            return bool(await wait_until(answers, 30.0, "the memory page"))
         return False
 
     async def stop(self, sig: int = signal.SIGINT, timeout: float = 30.0) -> int | None:
