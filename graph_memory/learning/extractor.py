@@ -97,7 +97,8 @@ class Extractor(Part):
             JournalError: The change could not be written.
         """
         while not await self._learn(batch):
-            # Something was taken back, or somebody erased, while the model was thinking.
+            # While the model was thinking something was taken back, forgotten or confided, or
+            # somebody erased.
             batch = await self._journal.batch(batch.id)
         self.last_at = self._context.now()
 
@@ -151,7 +152,9 @@ class Extractor(Part):
         def draft(rows: Rows) -> Draft | None:
             nonlocal is_whole, asked
             asked = _unlearned(rows, material.batch)
-            is_whole = rows.has_messages(held) and rows.erasures() == material.erasures
+            is_same = [*map(rows.message, held)] == [*whole.messages]
+            is_told = not any(map(rows.is_forgotten, material.batch.messages))
+            is_whole = is_same and is_told and rows.erasures() == material.erasures
             if not is_whole:
                 return None
             if extraction is None:
