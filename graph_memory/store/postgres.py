@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import secrets
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -194,7 +194,7 @@ class Step:
             query += " AND body IS NOT NULL" if after < 0 else ""
             yield from cursor.execute(f"{query} ORDER BY body IS NOT NULL, step, place", (after,))
 
-    def publish(self, items: list[Item], numbers: dict[str, int], bot: str) -> tuple[int, str]:
+    def publish(self, items: Iterable[Item], numbers: dict[str, int], bot: str) -> tuple[int, str]:
         """Write rows as the next step, that of a bot; returns its number and stamp."""
         number, stamp = self.head.step + 1, secrets.token_hex(8)
         bodies = ((p, k, _written(b), number) for p, k, b in items)

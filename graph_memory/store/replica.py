@@ -12,6 +12,7 @@ import sqlite3
 import uuid
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, TypeVar
 
 from ..errors import JournalError
@@ -153,8 +154,9 @@ class Replica:
         with self.server.writing(step, stamp) as turn, transacting(db):
             self._catch_up(db, turn, step, stamp, tell)
             result = work(db)
-            if items := list(self._touched(db)):
-                _note(db, *turn.publish(items, _numbers(db), self.instance))
+            items = self._touched(db)  # of who joins with much there are more than fit in memory
+            if first := next(items, None):
+                _note(db, *turn.publish(chain([first], items), _numbers(db), self.instance))
             turn.commit()
         return result
 
