@@ -165,8 +165,8 @@ def copied(db: sqlite3.Connection, message: Message, account: str) -> Message | 
     found, place, words = None, message.session.partition("#")[0], "".join(message.text.split())
     for id, session, text, ref, heard_by in db.execute(
         "SELECT id, session, text, ref, account FROM message WHERE import = '' AND sender = ?"
-        " AND id > (SELECT max(id) FROM message) - ? AND at BETWEEN ? AND ? ORDER BY id DESC",
-        (message.sender, LATEST, message.at - LATE, message.at + LATE),
+        " AND id > (SELECT max(id) FROM message) - ? AND at >= ? ORDER BY id DESC",
+        (message.sender, LATEST, message.at - LATE),
     ):
         if session.partition("#")[0] != place:
             continue
