@@ -9,5 +9,7 @@ INSERT INTO sqlite_stat1 VALUES
     ('message', 'message_session', '200000 2000 1'),
     ('message', 'message_batch', '200000 10'),
     ('message', 'message_ref', '200000 2000 40 1 1'),
-    ('message', 'message_import', '10000 1000');
+    ('message', 'message_import', '10000 1000'),
+    ('batch', NULL, '20000'),
+    ('batch', 'batch_open', '20 10');
 ANALYZE sqlite_schema;
