@@ -169,6 +169,8 @@ async def prune(journal: Journal, used: str, now: float, pause: Pause) -> int:
     there = await journal.look(models_of)
     known = json.loads(await journal.note(_MODELS) or "{}")
     last = {model: min(now, float(known.get(model, now))) for model in there} | {used: now}
+    raw = f"{used.rpartition('~')[0]} "  # what it was calibrated by: see ``vectors.calibrate``
+    last |= {model: now for model in there if model.startswith(raw)}
     pruned = 0
     for model in [model for model, at in last.items() if now - at >= SPARE]:
         while count := await journal.alter(partial(_prune, model)):

@@ -11,7 +11,7 @@ import pytest
 from graph_memory.companion import CoreFact, InnerState
 from graph_memory.deletion.message_retention import LOG_KEPT, PRUNED, SLICE, SPARE, prune, trim_log
 from graph_memory.deletion.retraction import retract
-from graph_memory.embedding import text_hash
+from graph_memory.embedding import calibrate, text_hash
 from graph_memory.errors import NotFoundError
 from graph_memory.maintenance import Upkeep
 from graph_memory.maintenance import upkeep as maintenance
@@ -54,6 +54,7 @@ from ..makers import (
     scan,
     undo,
 )
+from ..scripted import HashEmbedder
 
 
 class World:
@@ -262,6 +263,13 @@ async def test_vectors_of_a_model_of_the_past_go_after_some_days(world):
     assert await prune(world.journal, "new", T0 + SPARE, no_pause) == len(many)
     assert await world.journal.vectors("old", [*many]) == {}
     assert len(await world.journal.vectors("new", [*many])) == len(many)
+
+
+async def test_a_model_in_use_need_not_be_measured_anew(world):
+    model = await calibrate(HashEmbedder(), world.journal)
+    for days in (0, 20, 40):
+        assert await prune(world.journal, model.name, T0 + days * DAY, no_pause) == 0
+    assert await prune(world.journal, "new~1", T0 + 60 * DAY, no_pause) > 0
 
 
 async def test_after_ninety_days_the_log_only_counts(world):
