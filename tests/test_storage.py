@@ -1,6 +1,7 @@
 """A disk that is full, read-only or stuck: the chat goes on, and so does the memory later."""
 
 import asyncio
+import errno
 import logging
 import os
 import shutil
@@ -270,6 +271,23 @@ async def test_a_journal_that_is_swapped_acknowledges_nothing(tmp_path, harm, ca
             await hear(service, "放回去了")
             assert service.journal.storage.kind == ""
         assert sum("nothing is stored" in message for message in caplog.messages) == 1
+
+
+async def test_a_drive_that_was_pulled_out_is_told(tmp_path: Path, monkeypatch) -> None:
+    def stat(path: Path, **more: bool) -> os.stat_result:
+        if path.name == "journal.sqlite3":
+            raise OSError(errno.ESTALE, "Stale file handle")
+        return os.stat(path, **more)
+
+    async with opened(tmp_path) as service:
+        await hear(service, "我家的猫叫豆包")
+        with monkeypatch.context() as gone:
+            gone.setattr(Path, "stat", stat)
+            with pytest.raises(JournalError, match="Stale"):
+                await hear(service, "这句存不下来")
+            assert service.journal.storage.kind == "broken"
+        await hear(service, "插回去了")
+        assert service.journal.storage.kind == ""
 
 
 async def test_a_journal_that_is_compacted_is_not_swapped(tmp_path: Path) -> None:

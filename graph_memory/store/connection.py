@@ -91,6 +91,9 @@ class Watch:
             found = self._path.stat()
         except FileNotFoundError:
             raise self._replaced("is gone") from None
+        except OSError as error:  # a drive that was pulled out, a network that is down
+            what = f"{self._path} cannot be reached: {error.strerror or error}"
+            raise JournalError(what, "broken") from error
         identity = found.st_dev, found.st_ino
         if self._known not in (None, identity):
             raise self._replaced("is another file")
