@@ -25,7 +25,7 @@ from ..model import Asker, Episode, Turn, decode
 from ..recall import CLOSE, OPEN
 from ..references import Reference
 from ..store import queries
-from ..text import clean, clean_name, escape, fenced, one_line, simplified, tokens
+from ..text import clean, escape, fenced, one_line, simplified, tokens
 from .usage import LISTED, Answers, misused, number_of, numbered
 
 PAGE = 1_500
@@ -74,11 +74,8 @@ class CompanionCommands(Answers):
 
     def _hit(self, turn: Turn, hit: Hit, who: str, keyword: str) -> str:
         short = f"[{self.memory.references.record(turn, hit.record)}] " if hit.record else ""
-        where = ""
-        if hit.session.circle != turn.session.circle and hit.session.title:
-            where = self._say("history_where", title=clean_name(hit.session.title))
-        said = self._moment(hit.message.at)
-        return f"- {short}{said} 〔{who}〕{where}{_around(hit.message.text, keyword)}"
+        told = f"{self._where(turn, hit.session)}{_around(hit.message.text, keyword)}"
+        return f"- {short}{self._moment(hit.message.at)} 〔{who}〕{told}"
 
     async def open(self, turn: Turn, id: str, page: str = "") -> str:
         """A record that was shown, word for word."""

@@ -114,7 +114,8 @@ class Commands(Answers):
             return self._say("mine_none")
         pages = -(-len(known) // LISTED)
         at = max(1, min(number_of(page) or 1, pages))
-        facts = [line.fact for line in known[(at - 1) * LISTED : at * LISTED]]
+        shown = known[(at - 1) * LISTED : at * LISTED]
+        facts = [line.fact for line in shown]
         listed = [Reference(Fact.kind, fact.id, fact.statement) for fact in facts]
         self.memory.references.number(turn, listed)
         said = await self.memory.lookup.signed(turn.asker, facts)
@@ -123,11 +124,12 @@ class Commands(Answers):
             self._say(
                 "fact_line",
                 number=number,
-                statement=f"〔{who}〕{formerly if fact.is_over(now) else ''}"
-                f"{without_name(fenced(fact.statement, MAX_STATEMENT), who)}",
-                date=self._date(fact.said_at),
+                statement=f"〔{who}〕{formerly if line.fact.is_over(now) else ''}"
+                f"{self._where(turn, line.session)}"
+                f"{without_name(fenced(line.fact.statement, MAX_STATEMENT), who)}",
+                date=self._date(line.fact.said_at),
             )
-            for number, (fact, who) in enumerate(zip(facts, said, strict=True), 1)
+            for number, (line, who) in enumerate(zip(shown, said, strict=True), 1)
         ]
         title = self._say("mine_title", count=len(known), page=at, pages=pages)
         more = [self._say("mine_more", page=at + 1)] if at < pages else []

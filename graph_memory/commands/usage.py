@@ -11,11 +11,11 @@ from typing import Generic, TypeVar
 
 from ..dates import arabic, day_of, moment
 from ..locales import TEXTS, say
-from ..model import Turn
+from ..model import Session, Turn
 from ..references import Reference
 from ..service import MemoryService
 from ..settings import PARTS
-from ..text import one_line
+from ..text import clean_name, one_line
 
 CONFIRM = frozenset({"confirm", "yes", "确认", "确定", "確認", "確定"})
 """Words by which something that was shown before is confirmed."""
@@ -138,6 +138,11 @@ class Answers(Speaker):
         """The line that was shown with a number or a short id."""
         references, number = self.memory.references, number_of(which)
         return references.numbered(turn, number) if number else references.cited(turn, which)
+
+    def _where(self, turn: Turn, there: Session) -> str:
+        """Where something was said, if that is another chat that has a title."""
+        is_elsewhere = there.circle != turn.session.circle and there.title
+        return self._say("history_where", title=clean_name(there.title)) if is_elsewhere else ""
 
     def _moment(self, at: float) -> str:
         return moment(at, self.memory.zone)
