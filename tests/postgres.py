@@ -20,6 +20,7 @@ import pytest
 from psycopg import sql
 
 from graph_memory.store import Journal
+from graph_memory.store.postgres import LOCK
 
 OWN = ("vector", "migration", "meta")
 """Tables of which every file has its own, in part at least."""
@@ -111,16 +112,20 @@ class Postgres:
                 db.execute(sql.SQL("DROP SCHEMA {} CASCADE").format(schema))
 
 
+def with_each_table(dsn: str, work: str) -> None:
+    """Do something with all tables (``$``) at once, while nobody writes."""
+    with psycopg.connect(dsn) as db:
+        db.execute(LOCK)
+        for table in ("head", "step", "item"):
+            db.execute(work.replace("$", table))
+
+
 @contextmanager
 def set_back(dsn: str) -> Iterator[None]:
     """Have a server lose what is written there meanwhile, as if an older backup came back."""
-    tables = ("head", "step", "item")
-    with psycopg.connect(dsn, autocommit=True) as db:
-        for table in tables:
-            db.execute(f"CREATE TABLE saved_{table} AS TABLE {table}")
-        yield
-        for table in tables:
-            db.execute(f"TRUNCATE {table}; INSERT INTO {table} TABLE saved_{table}")
+    with_each_table(dsn, "CREATE TABLE saved_$ AS TABLE $")
+    yield
+    with_each_table(dsn, "DELETE FROM $; INSERT INTO $ TABLE saved_$")
 
 
 def content(path: Path) -> dict[str, list[Any]]:

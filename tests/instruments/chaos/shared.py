@@ -26,7 +26,7 @@ import psycopg
 import pytest
 
 from ...disks import Disk, small_disk
-from ...postgres import Postgres, content
+from ...postgres import Postgres, content, with_each_table
 from ..eval.metrics import percentile
 from . import bot
 from .bot import GONE, Order
@@ -307,31 +307,29 @@ class Campaign:
         self.postgres, self.proxy.target = standby, standby.port
         self.toll.wasted += self.toll.calls - called  # it is learned again
 
+    @property
+    def _dsn(self) -> str:
+        return f"{self.postgres.dsn} options='-csearch_path=graph_memory'"
+
     def _ask(self, *queries: str) -> list[tuple[Any, ...]]:
-        options = "-csearch_path=graph_memory"
-        with psycopg.connect(self.postgres.dsn, options=options, autocommit=True) as db:
+        with psycopg.connect(self._dsn, autocommit=True) as db:
             found: list[tuple[Any, ...]] = []
             for query in queries:
                 cursor = db.execute(query)  # type: ignore[call-overload]
                 found = cursor.fetchall() if cursor.description else []
             return found
 
-    def _with_each_table(self, work: str) -> None:
-        """Do something with all tables at once, while nobody writes."""
-        lock = "SELECT pg_advisory_xact_lock(hashtext('graph_memory'));"
-        each = "".join(work.replace("$", table) for table in ("head", "step", "item"))
-        self._ask(f"BEGIN; {lock} {each} COMMIT")
-
     def _save(self) -> None:
         """Keep what the server has, to set it back later."""
-        self._with_each_table("DROP TABLE IF EXISTS saved_$; CREATE TABLE saved_$ AS TABLE $;")
+        saves = "DROP TABLE IF EXISTS saved_$; CREATE TABLE saved_$ AS TABLE $"
+        with_each_table(self._dsn, saves)
         self._saved, self._called = True, self.toll.calls
 
     def _set_back(self) -> None:
         self._backs += 1
         self._saved = False
         self.toll.wasted += self.toll.calls - self._called  # it is learned again
-        self._with_each_table("DELETE FROM $; INSERT INTO $ TABLE saved_$;")
+        with_each_table(self._dsn, "DELETE FROM $; INSERT INTO $ TABLE saved_$")
 
     def _heal(self) -> None:
         """Let all end what they began, with the right clocks."""
