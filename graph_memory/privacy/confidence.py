@@ -19,19 +19,16 @@ def asks_to_keep(text: str) -> bool:
     return _MAYBE.search(plain) is not None and _KEEP.search(plain) is not None
 
 
-def reaches_back(text: str) -> bool:
-    """Whether a request to keep something means what was said right before it."""
-    return _is_bare(text) and not _AHEAD.search(simplified(text))
+def reach(text: str) -> int:
+    """Which message a request to keep something means, besides itself.
 
-
-def announces(text: str) -> bool:
-    """Whether a request to keep something means what is said right after it."""
-    return _is_bare(text) and _AHEAD.search(simplified(text)) is not None
-
-
-def _is_bare(text: str) -> bool:
-    """Whether a text asks to keep something, and says little besides."""
+    Returns:
+        -1 for the one right before it, 1 for the one right after it, 0 for none.
+    """
     if not asks_to_keep(text):
-        return False
-    rest = _ASIDE.sub("", _AHEAD.sub("", _KEEP.sub("", simplified(text))))
-    return sum(character.isalpha() for character in rest) < _MORE
+        return 0
+    plain = simplified(text)
+    rest = _ASIDE.sub("", _AHEAD.sub("", _KEEP.sub("", plain)))
+    if sum(map(str.isalpha, rest)) >= _MORE:
+        return 0
+    return 1 if _AHEAD.search(plain) else -1

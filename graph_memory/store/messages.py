@@ -26,7 +26,7 @@ from ..model import (
     Session,
     registered,
 )
-from ..privacy.confidence import announces, reaches_back
+from ..privacy.confidence import reach
 from ..privacy.redaction import redacted, secrets
 from ..text import clean
 from .presence import enter
@@ -191,7 +191,7 @@ def _told(db: sqlite3.Connection, line: Message) -> set[str]:
 def confided(db: sqlite3.Connection, message: Message) -> Message:
     """A message that is not stored yet, as told in confidence if that was announced."""
     before = _said_before(db, message)
-    return replace(message, confided=True) if before and announces(before.text) else message
+    return replace(message, confided=True) if before and reach(before.text) > 0 else message
 
 
 def _said_before(db: sqlite3.Connection, message: Message) -> Message | None:
@@ -208,7 +208,7 @@ def confide(db: sqlite3.Connection, request: Message, at: float) -> list[Message
 
     What was learned from it so far is kept as well; returns what was altered.
     """
-    before = _said_before(db, request) if reaches_back(request.text) else None
+    before = _said_before(db, request) if reach(request.text) < 0 else None
     if before is None or before.confided:
         return []
     told, rows = replace(before, confided=True), Rows(db)

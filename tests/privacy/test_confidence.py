@@ -2,7 +2,7 @@
 
 import pytest
 
-from graph_memory.privacy.confidence import announces, asks_to_keep, reaches_back
+from graph_memory.privacy.confidence import asks_to_keep, reach
 from tests.cases import rows, tabled
 
 ASKED = rows(__file__, "test_what_is_told_in_confidence")
@@ -26,16 +26,14 @@ def test_what_is_not(text: str) -> None:
 
 @tabled
 def test_a_bare_request_means_what_was_said_before_it(text: str) -> None:
-    assert reaches_back(text)
-    assert not announces(text)
+    assert reach(text) == -1
 
 
 @tabled
 def test_what_is_announced_comes_after(text: str) -> None:
-    assert announces(text)
-    assert not reaches_back(text)
+    assert reach(text) == 1
 
 
 @tabled
 def test_who_says_what_is_to_be_kept_means_that(text: str) -> None:
-    assert not reaches_back(text)
+    assert reach(text) == 0

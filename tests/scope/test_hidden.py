@@ -179,7 +179,7 @@ def requests_are_not_heard(bench: Bench) -> None:
     from graph_memory.privacy import confidence
 
     bench.everywhere(confidence.asks_to_keep, lambda _text: False)
-    bench.everywhere(confidence.reaches_back, lambda _text: False)
+    bench.everywhere(confidence.reach, lambda _text: 0)
 
 
 def summaries_tell_all(bench: Bench) -> None:
