@@ -263,7 +263,11 @@ class NameIndex:
         found: dict[str, str] = {}
         at = 0
         while at < len(wanted) - 1:
-            for length in sorted(self._lengths.get(wanted[at : at + 2], ()), reverse=True):
+            lengths = self._lengths.get(wanted[at : at + 2])
+            if lengths is None:  # as nearly everywhere
+                at += 1
+                continue
+            for length in sorted(lengths, reverse=True):
                 norm = wanted[at : at + length]
                 names = self._by_norm.get(norm) if _is_word(wanted, at, at + length) else None
                 nodes = {name.node for name in names.values() if visible(name)} if names else ()

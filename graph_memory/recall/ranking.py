@@ -161,7 +161,9 @@ def rank(
 ) -> Ranking:
     """Order what is visible by how well it answers."""
     postings = VisiblePostings(index, visible)
-    meant = _referents(index, visible, question, postings)
+    vectors: Sequence[Vectors | None] = question.vectors or [None] * len(question.parts)
+    likenesses = [_likeness(index, vector) for vector in vectors]
+    meant = _referents(index, visible, question, postings, likenesses[0])
     named = meant.named
     records = _records(index, visible, question, context)
     if not len(visible):
@@ -185,6 +187,7 @@ def rank(
         count,
         options.brief,
         postings,
+        likenesses,
     )
     lists = [ranker.answer(number, at) for number, at in enumerate(times)]
     candidates = sorted([*records, *interleave(lists)], key=lambda c: c.foreign)
@@ -200,7 +203,7 @@ def rank(
             bool(named) or number in ranker.answered or bool(at and asks(part.text))
             for number, (part, at) in enumerate(zip(question.parts, times, strict=True))
         ]
-        needed = _by_meaning(index, question, needed, is_about)
+        needed = _by_meaning(likenesses, needed, is_about)
     # The last is that of the records.
     many = {n for n, part in enumerate(question.parts) if part.many} | {len(question.parts)}
     past = frozenset(n for n, part in enumerate(question.parts) if part.former)
@@ -243,7 +246,11 @@ class Referents:
 
 
 def _referents(
-    index: Index, visible: VisibleSet, question: Question, postings: VisiblePostings
+    index: Index,
+    visible: VisibleSet,
+    question: Question,
+    postings: VisiblePostings,
+    likeness: Likeness | None,
 ) -> Referents:
     """Whom a question is about.
 
@@ -256,7 +263,7 @@ def _referents(
     if not kin:
         is_own = question.is_personal and not question.is_of_theirs and all(map(is_entity, named))
         nodes = _aliases(index, named)
-        if is_own or _is_askers(index, visible, question, named):
+        if is_own or _is_askers(visible, question, named, likeness):
             nodes |= question.asker.accounts
         return Referents(named, nodes, is_own=is_own)
     people = {node for node, name in named.items() if is_said(question.text, [name], kin)}
@@ -321,14 +328,13 @@ def _saying(postings: VisiblePostings, name: str) -> Numbers:
 
 
 def _is_askers(
-    index: Index, visible: VisibleSet, question: Question, named: Mapping[str, str]
+    visible: VisibleSet, question: Question, named: Mapping[str, str], likeness: Likeness | None
 ) -> bool:
     """Whether who names nobody in a private chat asks of themselves (按揭啥时候是个头)."""
     if named or question.is_personal or question.is_addressed or question.asker.is_group:
         return False
     if len(visible) < ENOUGH or asks_who(question.text):
         return False
-    likeness = _likeness(index, question.vectors[0] if question.vectors else None)
     return likeness is not None and wants_memory(likeness) is True
 
 
@@ -351,6 +357,7 @@ class _Ranker:
     count: int
     brief: bool
     postings: VisiblePostings
+    likenesses: Sequence[Likeness | None]
     cited: list[Citation] = field(default_factory=list)
     bearing: dict[int, NDArray[np.bool_]] = field(default_factory=dict)
     answered: set[int] = field(default_factory=set)
@@ -362,9 +369,10 @@ class _Ranker:
         if telling:
             part = self._with_kin(part)
         vector = question.vectors[number] if question.vectors else None
+        likeness = self.likenesses[number]
+        is_asking = may_ask(part.text) or not self.brief
         # Of fewer, whether the examples are known may depend on what the asker does not see.
-        likeness = _likeness(index, vector) if len(visible) >= ENOUGH else None
-        if likeness is not None and (may_ask(part.text) or not self.brief):
+        if is_asking and likeness is not None and len(visible) >= ENOUGH:
             part = replace(part, predicates=part.predicates | predicates_like(likeness))
         lexical, covered = lexical_scores(self.postings, part.terms, part.words)
         meant = meanings(index, visible, vector, covered)
@@ -377,7 +385,7 @@ class _Ranker:
             relevance = vote(index, visible, self.postings, part.terms, relevance)
         boost, mentioned = nearby(index, visible, relevance, self.meant.named)
         mentioned[self.called] = _naming(int(np.count_nonzero(self.called)))
-        self._favour(number, part, vector, boost, mentioned)
+        self._favour(number, part, boost, mentioned)
         near = timely(index, visible, times)
         if times:
             boost += near
@@ -415,9 +423,7 @@ class _Ranker:
         best_of, others = _sorted(candidates[:ranked]), _sorted(candidates[ranked:])
         return diversify(index, visible, part, best_of) + others
 
-    def _favour(
-        self, number: int, part: Subquery, vector: Vectors | None, boost: Scores, mentioned: Scores
-    ) -> None:
+    def _favour(self, number: int, part: Subquery, boost: Scores, mentioned: Scores) -> None:
         """Lift facts of the kind that is asked for, and conditions that advice bears on."""
         meant: list[tuple[NDArray[np.bool_], float]] = []
         if part.predicates and (fitting := self._fitting(part)).any():
@@ -425,7 +431,7 @@ class _Ranker:
             # What is one of many tells little, unless all are asked for.
             count = FEW if part.many else int(np.count_nonzero(fitting))
             meant.append((fitting, FEW / max(FEW, count)))
-        if self.brief and (bearing := self._bearing(part, vector)).any():
+        if self.brief and (bearing := self._bearing(number, part)).any():
             self.bearing[number] = bearing
             meant.append((bearing, 1.0))
         for some, share in meant:
@@ -460,13 +466,13 @@ class _Ranker:
             return False
         return fact.object not in meant.nodes and not meant.of_kin[position]
 
-    def _requested(self, part: Subquery, vector: Vectors | None) -> Topic:
+    def _requested(self, number: int, part: Subquery) -> Topic:
         """What a question wants advice on."""
         if is_small_talk(self.question.said):
             return Topic.NONE
-        return requested(part.text, _likeness(self.index, vector))
+        return requested(part.text, self.likenesses[number])
 
-    def _bearing(self, part: Subquery, vector: Vectors | None) -> NDArray[np.bool_]:
+    def _bearing(self, number: int, part: Subquery) -> NDArray[np.bool_]:
         """Conditions of whoever is meant that a request for advice bears on.
 
         In a group that asks for all, these are the people of whom any are known.
@@ -479,7 +485,7 @@ class _Ranker:
                 people |= self.question.asker.accounts
             topics[~documents.of(people, numbers)] = 0
         if topics.any():  # of most people none are known, and it need not be asked for
-            topics &= int(self._requested(part, vector))
+            topics &= int(self._requested(number, part))
         bearing: NDArray[np.bool_] = topics != 0
         return bearing
 
@@ -581,22 +587,20 @@ def _needed(
 
 
 def _by_meaning(
-    index: Index, question: Question, needed: tuple[float, ...], is_about: list[bool]
+    likenesses: Iterable[Likeness | None], needed: Iterable[float], is_about: Iterable[bool]
 ) -> tuple[float, ...]:
     """Evidence that is needed by what means a question, or is like small talk.
 
     Whoever names somebody, or asks for what is known, makes no small talk.
     """
 
-    def enough(evidence: float, vector: Vectors, is_about: bool) -> float:
-        likeness = _likeness(index, vector)
+    def enough(evidence: float, likeness: Likeness | None, is_about: bool) -> float:
         is_wanted = None if likeness is None else wants_memory(likeness)
         if is_wanted:
             return min(evidence, BESIDE)
         return evidence if is_wanted is None or is_about else max(evidence, FEW)
 
-    found = tuple(map(enough, needed, question.vectors, is_about))
-    return found or needed
+    return tuple(map(enough, needed, likenesses, is_about))
 
 
 def _likeness(index: Index, vector: Vectors | None) -> Likeness | None:
