@@ -202,7 +202,7 @@ class Host:
         own = str(event.get_self_id() or "")
         title = getattr(getattr(event.message_obj, "group", None), "group_name", None)
         umo = str(event.unified_msg_origin)
-        if group and event.get_session_id().endswith(f"_{group}"):
+        if group and event.get_session_id().endswith((f"_{group}", f"%{group}")):
             # Under ``unique_session`` AstrBot's own differs by sender.
             umo = f"{event.get_platform_id()}:{event.get_message_type().value}:{group}"
         return session_of(

@@ -126,7 +126,7 @@ class ChatWindow:
     Attributes:
         platform: Platform type.
         group: Group id; empty in a private chat.
-        account: Whose private chat it is; empty in a group.
+        account: Whose private chat it is, or who alone speaks there; empty if nobody knows.
     """
 
     platform: str

@@ -103,8 +103,9 @@ async def test_group() -> None:
 async def test_members_of_a_group_share_a_session_under_unique_session() -> None:
     first = await host().turn(Event(group="42", session="10001_42"))
     other = await host().turn(Event(group="42", sender="10002", session="10002_42"))
+    lark = await host().turn(Event(group="42", session="ou_1%42"))  # whose ids have a _
     plain = await host().turn(Event(group="42"))
-    assert first.session == other.session == plain.session
+    assert first.session == other.session == lark.session == plain.session
     assert first.user != other.user
 
 

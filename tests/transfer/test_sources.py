@@ -25,6 +25,7 @@ from graph_memory.store.pauses import Pauses
 from graph_memory.transfer.intake import Intake
 from graph_memory.transfer.sources import astrbot_history
 from graph_memory.transfer.sources.qq_chat_exporter import read_qq_chat
+from graph_memory.transfer.sources.source import place_of
 from graph_memory.transfer.transfer_service import next_batch
 from tests.makers import T0, group, message, private, scan, user
 
@@ -253,7 +254,7 @@ async def test_reminders_tell_who_spoke_and_when(journal: Journal, tmp_path: Pat
     path = astrbot(
         tmp_path,
         conversation(1, "qq:GroupMessage:9", turns),
-        conversation(2, "qq:GroupMessage:1_8", [turn("user", quote)]),
+        conversation(2, "qq:GroupMessage:1_8", [turn("user", quote), turn("user", "谁说的")]),
         conversation(3, "webchat:FriendMessage:webchat!amy!c", [turn("user", "在网页上")]),
     )
     plan, run = await brought(journal, path, learns=True)
@@ -262,6 +263,7 @@ async def test_reminders_tell_who_spoke_and_when(journal: Journal, tmp_path: Pat
     assert (red.sender, red.name) == (user("1"), "小红")
     assert datetime.fromtimestamp(red.at, UTC).isoformat() == "2025-03-04T05:06:00+00:00"
     assert found["没有署名的话"].sender == user("?")
+    assert found["谁说的"].sender == user("1")
     assert {m.session for m in found.values()} >= {group("8").id, group("9").id}
     assert found["在网页上"].sender == "webchat:amy"
     assert "别人的话" not in "".join(found)
@@ -271,6 +273,14 @@ async def test_reminders_tell_who_spoke_and_when(journal: Journal, tmp_path: Pat
     assert run.learns
     assert await journal.look(next_batch) not in (None, batch)
     assert plan.batches < len(plan.chats) + 2
+
+
+@tabled
+def test_a_group_is_one_though_astrbot_parts_it_by_sender(type, session, group, sender):
+    place = place_of(f"bot:GroupMessage:{session}", {"bot": type})
+    assert place
+    assert (place.group, place.account) == (group, sender)
+    assert place.umo == f"bot:GroupMessage:{group}"
 
 
 async def test_what_astrbot_and_the_plugin_write_into_the_history_is_nobodys_word(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
@@ -20,8 +19,10 @@ from ...store.rows import PAGE, paged
 from ..file_format import Piece
 from ..intake import ChatWindow, Skipped, SourceLine
 
-_SHARED = re.compile(r"(\d+)_(\d+)")
-"""Session id of a group under AstrBot's ``unique_session``: sender and group."""
+_BETWEEN = {"lark": "%"} | dict.fromkeys(
+    ("aiocqhttp", "qq_official", "qq_official_webhook", "slack"), "_"
+)
+"""What is between sender and group in the id of a Session under AstrBot's ``unique_session``."""
 
 Pieces = Iterator[Piece | SourceLine | Skipped]
 
@@ -77,9 +78,8 @@ def place_of(umo: Any, platforms: Mapping[str, str]) -> ChatWindow | None:
     if not type or not session:
         return None
     if kind == "GroupMessage":
-        shared = _SHARED.fullmatch(session)
-        group = shared[2] if shared else session
-        return ChatWindow(type, group, "", f"{platform}:{kind}:{group}")
+        account, _, group = session.rpartition(_BETWEEN.get(type, "\0"))
+        return ChatWindow(type, group, account, f"{platform}:{kind}:{group}")
     if kind != "FriendMessage":
         return None
     # A web chat's session is made of the user's name and a number.
