@@ -283,7 +283,7 @@ class Intake:
         sessions: list[Row] = [each for id, each in self._sessions.items() if id in left]
         write(self.db, Draft("import", "intake", sessions), 0.0)
         for line in self.db.execute(
-            "SELECT 0, session, sender, name, text, at, key FROM line ORDER BY at, key"
+            "SELECT 0, session, sender, name, text, at, key FROM line ORDER BY at, rowid"
         ):
             said = mail.insert(self.db, mail.confided(self.db, Message(*line)))
             mail.confide(self.db, said, 0.0)
@@ -303,7 +303,7 @@ class Intake:
                 Said._make,
                 self.db.execute(
                     "SELECT key, sender, text, at, slack FROM line WHERE session IN"
-                    " (SELECT value FROM json_each(?)) ORDER BY at DESC, key DESC",
+                    " (SELECT value FROM json_each(?)) ORDER BY at DESC, rowid DESC",
                     (here,),
                 ),
             )
@@ -316,7 +316,7 @@ class Intake:
         """Leave out what may have been said in a gap, and the bot's answers to it."""
         gone: list[tuple[str]] = []
         session, asked, was_gone = "", "", False
-        query = "SELECT key, session, sender, at, slack FROM line ORDER BY session, at, key"
+        query = "SELECT key, session, sender, at, slack FROM line ORDER BY session, at, rowid"
         for key, id, sender, at, slack in self.db.execute(query):
             place = self._sessions[id]
             people = {sender, place.owner} - {""}

@@ -283,6 +283,21 @@ def test_a_group_is_one_though_astrbot_parts_it_by_sender(type, session, group, 
     assert place.umo == f"bot:GroupMessage:{group}"
 
 
+async def test_what_was_said_in_the_same_minute_stays_in_order(journal: Journal, tmp_path: Path):
+    """AstrBot writes down no seconds, and other programs no parts of one."""
+    note = "<system_reminder>Current datetime: 2025-03-04 05:06 (CST)</system_reminder>"
+    turns = []
+    for number in range(9):
+        asked = [{"type": "text", "text": text} for text in (f"问{number}", note)]
+        turns += [turn("user", asked), turn("assistant", f"答{number}")]
+    await brought(journal, astrbot(tmp_path, conversation(1, "qq:FriendMessage:1", turns)))
+    said = ({"time": T0, "sender": "1", "text": f"第{n}句"} | CLUB for n in range(9))
+    await brought(journal, put(tmp_path / "x.jsonl", lines(*said)))
+    found = [m.text for m in await everything(journal)]
+    expected = [text for n in range(9) for text in (f"问{n}", f"答{n}")]
+    assert found == [*expected, *(f"第{n}句" for n in range(9))]
+
+
 async def test_what_astrbot_and_the_plugin_write_into_the_history_is_nobodys_word(
     journal, tmp_path
 ):
