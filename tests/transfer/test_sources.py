@@ -324,6 +324,12 @@ async def test_what_astrbot_and_the_plugin_write_into_the_history_is_nobodys_wor
     assert found == [(user("1"), "看我画的"), (BOT, "画好了吗？")]
 
 
+async def test_a_database_is_known_by_its_tables_whatever_it_is_called(journal, tmp_path):
+    path = astrbot(tmp_path, conversation(1, "qq:FriendMessage:1", [turn("user", "我在学大提琴")]))
+    plan, _ = await brought(journal, path.rename(tmp_path / "备份.db"))
+    assert (plan.format, plan.new) == ("astrbot", 1)
+
+
 async def test_groups_are_heard_with_their_speakers(journal: Journal, tmp_path: Path) -> None:
     when = "2025-02-03 04:05:06"
     kept = {

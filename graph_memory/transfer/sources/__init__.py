@@ -14,7 +14,7 @@ from .graphmemory_05 import read_graphmemory_05
 from .livingmemory import read_livingmemory
 from .qq_chat_exporter import read_qq_chat
 from .source import Options as Options
-from .source import Pieces
+from .source import Pieces, database
 from .source import circle_meant as circle_meant
 from .source import split_circle as split_circle
 
@@ -54,7 +54,8 @@ def _guess(path: Path) -> str:
     except OSError as error:
         raise FormatError(f"the file cannot be read: {error}").told("unreadable") from error
     if head.startswith(b"SQLite format 3\0"):
-        return "astrbot" if path.name.startswith("data_v") else "livingmemory"
+        with database(path, "conversations", "messages", "documents") as (_, tables):
+            return "astrbot" if "conversations" in tables else "livingmemory"
     text = head.decode("utf-8", "ignore").lstrip("\ufeff \r\n\t")
     try:
         first = json.loads(text.partition("\n")[0])
