@@ -109,6 +109,7 @@ class SummaryWriter(Part):
                 for some in batched(due, PER_CHANGE):
                     records = await self._some(session, level, some)
                     past.records.update((record.id, record) for record in records)
+                    past.changed.update((record.id, self._now()) for record in records)
                     written += len(records)
                     await self._pause()
         return written
@@ -169,7 +170,7 @@ class History:
     """The episodes of one Session, in the order of time, and its summaries, by id.
 
     Attributes:
-        changed: When summaries were last written, by id.
+        changed: When episodes and summaries were last written, by id.
         until: First message that is not learned yet; what holds it is not due.
     """
 
@@ -191,10 +192,12 @@ class History:
             standing = self.records.get(record.id)
             if record.last_message >= self.until:
                 continue
-            if standing and _outline(standing) == _outline(record):
+            since = self.changed.get(record.id, now)
+            is_told = all(self.changed.get(part.id, now) <= since for part in parts)
+            if standing and is_told and _outline(standing) == _outline(record):
                 if standing.summary and standing.parts == record.parts:
                     continue
-                if not standing.summary and now - self.changed.get(standing.id, now) < REVIEW:
+                if not standing.summary and now - since < REVIEW:
                     continue
                 record = replace(record, summary=standing.summary)
             found.append(Due(record, parts, standing))
@@ -224,8 +227,9 @@ def history(db: sqlite3.Connection, session: str) -> History:
     )
     for data, at in rows:
         episode = Episode.of_data(json.loads(data))
+        found.changed[episode.id] = at
         if episode.is_record:
-            found.records[episode.id], found.changed[episode.id] = episode, at
+            found.records[episode.id] = episode
         else:
             found.episodes.append(episode)
     found.episodes.sort(key=lambda episode: (episode.started_at, episode.id))

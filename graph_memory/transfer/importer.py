@@ -279,7 +279,7 @@ class _ImportTask:
         self, importer: Importer, intake: Intake, run: Run, deleted: _Marks, progress: Told
     ) -> None:
         self._intake, self._run, self._deleted = intake, run, deleted
-        self._journal, self._now = importer.journal, importer.now
+        self._journal, self._at = importer.journal, importer.now()  # one time for all of it
         self._steps = Steps(progress, contents.size(intake.db))
         self._sessions = contents.sessions(intake.db)
         self._batches: dict[int, int] = {}
@@ -339,7 +339,7 @@ class _ImportTask:
                 self._claim(db, batch.id)
 
     def _put(self, db: sqlite3.Connection, rows: list[Row], reason: str, tell: Tell) -> None:
-        if change := write(db, Draft(OWNER, reason, rows), self._now(), tell):
+        if change := write(db, Draft(OWNER, reason, rows), self._at, tell):
             self._run.rows += len(change.ops)
 
     def _messages(self, page: list[Message], db: sqlite3.Connection, tell: Tell) -> None:

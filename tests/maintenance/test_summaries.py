@@ -29,6 +29,9 @@ from graph_memory.retention import DAY
 from graph_memory.settings import Settings
 from graph_memory.store import Draft, Journal
 from graph_memory.text import telling
+from graph_memory.transfer import Importer, Options
+from tests.transfer.support import exported
+from tests.transfer.support import opened as moved
 from tests.world import opened
 
 from ..cases import tabled
@@ -166,6 +169,40 @@ async def test_a_day_that_grows_later_is_written_anew_and_one_that_was_moved_is_
     assert await world.run() == 1
     (found,) = await world.records()
     assert (found.summary, found.parts) == ("一个模型写过的话", day.parts)
+
+
+async def test_what_is_learned_after_a_record_was_written_is_summed_up_the_next_night(world):
+    """What is brought in with its learning takes nights; upkeep comes every night."""
+    hike, film, rain = episode(0, 0), episode(0, 1), episode(1, 2)
+    await world.tell(hike, film, rain)
+    world.clock.now = (MONDAY + timedelta(days=40)).timestamp()
+    assert await world.run() == 3
+    world.clock.now += DAY
+    await world.tell(replace(hike, summary="早上去爬山"))
+    assert await world.run() == 3
+    world.clock.now += DAY
+    await world.tell(replace(film, summary="晚上看电影"))
+    assert await world.run() == 3
+    assert {row.summary for row in await world.records()} == {"早上去爬山；晚上看电影"}
+    assert await world.run() == 0
+
+
+async def test_what_was_brought_in_with_its_records_is_not_summed_up_again(
+    world, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Though it came in bit by bit, weeks before days."""
+    await world.tell(*(episode(number // 2, number, "去钓鱼") for number in range(20)))
+    world.clock.now = (MONDAY + timedelta(days=40)).timestamp()
+    assert await world.run() == 13
+    path = tmp_path / "x.jsonl"
+    path.write_bytes(await exported(world.journal))
+    monkeypatch.setattr("graph_memory.transfer.importer.STEP", 1)
+    now = map(float, itertools.count(round(world.clock())))
+    async with moved(tmp_path / "other") as other:
+        kind = "memory"
+        await Importer(tmp_path, other, path, kind, Options(), lambda: next(now)).run()
+        world.clock.now = next(now)
+        assert await World(other, world.clock).run() == 0
 
 
 @given(st.lists(st.integers(0, 800), max_size=30), st.integers(0, 900))
