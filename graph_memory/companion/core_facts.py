@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Self
 
 from ..learning.attribution import speaker_of
 from ..learning.batching import requests, without_request
-from ..learning.parse import line_of, numbers
+from ..learning.parse import line_of, many, numbers
 from ..learning.prompt import PromptContext
 from ..locales import in_all
 from ..model import Basis, Batch, Fact, SessionRow, register, stable_id
@@ -32,7 +32,6 @@ KEPT = 3
 """Core facts that one request to remember something makes."""
 MOST_CLAIMS = 10
 """Core facts that one batch may write."""
-_LABEL = re.compile(r"(?<![A-Za-z0-9])[Cc]?\s*(\d{1,3})(?![A-Za-z0-9])")
 _PERSON = re.compile(r"U\d{1,3}(?!\d)")
 _STRING = {"type": "string"}
 
@@ -208,8 +207,7 @@ class CoreFactExtension:
                 users[user] = CoreFacts(rows, self._batch.session.id, user, at)
             return users[user]
 
-        claims = answer.get("core")
-        for claim in claims[:MOST_CLAIMS] if isinstance(claims, list) else ():
+        for claim in many(answer.get("core"))[:MOST_CLAIMS]:
             if isinstance(claim, dict):
                 self._take(claim, shelf)
         for row in self._rows(answer.get("core_used")):
@@ -252,5 +250,5 @@ class CoreFactExtension:
 
     def _rows(self, value: Any) -> list[CoreFact]:
         """What labels such as ``C3`` stand for."""
-        found = dict.fromkeys(map(int, _LABEL.findall(str(value)[:400])))
+        found = numbers(str(value).upper().replace("C", " "))
         return [self.shown[number] for number in found if number in self.shown]

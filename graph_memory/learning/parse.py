@@ -51,6 +51,12 @@ _FIELD = dict(zip(_COLUMNS, (*_FACT, "evidence"), strict=True))
 _SPLIT = re.compile(r"[|｜]")
 _COAT = re.compile(r'^\d{1,2}(?:[.)）]\s|、)\s*|^"(.*)",?$')
 """What numbered lines begin with, and quotes around a line of a list."""
+_NOTHING = re.compile(
+    r"\W*(?:无|空|none|nothing)\W*$|.{0,20}?(?:没有?|无需|不需要|暂无|\bno(?:thing)?\b).{0,12}"
+    r"(?:[记存新]|remember|memor|sav|worth|new)",
+    re.IGNORECASE,
+)
+"""How models say that there is nothing to remember, though they were to say no line."""
 _ONE_AFTER_ANOTHER = re.compile(r"\}\s+\{")
 """Between objects of which no list is made."""
 _REPLACES = re.compile(r">\s*([0-9]{1,6}(?:\s*[,，、]\s*[0-9]{1,6})*)")
@@ -152,7 +158,7 @@ def parse(
     """The claims of an answer.
 
     Args:
-        extra: Fields that an extension asked for; they are handed on as they are.
+        extra: Fields that an extension asked for; what they say is handed on as it is.
         relations: Predicates beside :data:`PREDICATES`.
 
     Raises:
@@ -161,19 +167,19 @@ def parse(
     data = _answer_of(answer.arguments) or _answer_of(_loads(answer.text))
     if data is None:
         _require_end(answer.text)
-        if not _SPLIT.search(answer.text):
+        if not (_SPLIT.search(answer.text) or _NOTHING.match(answer.text)):
             raise ExtractionError("the model answered neither lines nor JSON", Failure.NO_JSON)
         data = {"lines": answer.text}
     known, lines = data.get("known"), data.get("lines")
     if "lines" in data:
-        text = "\n".join(line for line in _list(lines) if isinstance(line, str))
+        text = "\n".join(line for line in many(lines) if isinstance(line, str))
         nested = (_answer_of(text) or _answer_of(lines)) if _is_nested(lines) else None
         data = {**data, **(nested or _items(text))}
     elif isinstance(known, dict):
         data = {**data, **known}
     read = partial(_fact, predicates={*PREDICATES, *relations})
     facts = _each(data.get("facts"), read, MAX_FACTS)
-    told = (line_of(each, MAX_SUMMARY) for each in _list(data.get("summary"))[:MAX_NUMBERS])
+    told = (line_of(each, MAX_SUMMARY) for each in many(data.get("summary"))[:MAX_NUMBERS])
     summaries = tuple(summary for summary in told if summary)
     return Extraction(
         worth=_flag(data["worth"]) if data.get("worth") is not None else bool(facts or summaries),
@@ -183,8 +189,13 @@ def parse(
         restated=_pairs(data.get("restated")),
         used=numbers(data.get("used")),
         ended=_pairs(data.get("ended")),
-        extra={name: data[name] for name in extra if name in data},
+        extra={name: _unquoted(data[name]) for name in extra if name in data},
     )
+
+
+def _unquoted(value: Any) -> Any:
+    """What stands in a text within an answer, if that is JSON."""
+    return (_loads(value) if isinstance(value, str) else None) or value
 
 
 def _is_nested(lines: Any) -> bool:
@@ -213,6 +224,7 @@ def _items(text: str) -> dict[str, Any]:
             found["entities"].append(dict(zip(_ENTITY, parts, strict=False)))
         else:
             *parts, statement = parts
+            statement = statement.lstrip("|｜ ")  # behind one part too many
             found["facts"].append({**dict(zip(_FACT, parts, strict=False)), "statement": statement})
     return found
 
@@ -258,7 +270,7 @@ def _answer_of(data: Any, depth: int = 3) -> dict[str, Any] | None:
     objects = [item for item in data[:MAX_FACTS] if isinstance(item, dict | list)]
     texts = [item for item in data[:MAX_FACTS] if isinstance(item, str) and "{" in item]
     found = list(filter(None, (_answer_of(item, depth - 1) for item in (*objects, *texts))))
-    lines = [line for each in found for line in _list(each.get("lines"))]
+    lines = [line for each in found for line in many(each.get("lines"))]
     if len(found) > 1 and lines:
         return {**found[0], "lines": lines}
     return found[0] if found else None
@@ -270,7 +282,7 @@ def _is_fact(data: Any) -> bool:
 
 
 def _each(value: Any, read: Callable[[dict[str, Any]], T | None], limit: int) -> tuple[T, ...]:
-    items = (read(item) for item in _list(value)[: 4 * limit] if isinstance(item, dict))
+    items = (read(item) for item in many(value)[: 4 * limit] if isinstance(item, dict))
     return tuple([item for item in items if item is not None][:limit])
 
 
@@ -278,7 +290,7 @@ def _entity(data: dict[str, Any]) -> EntityClaim | None:
     name = line_of(data.get("name"), MAX_NAME)
     id = line_of(data.get("id"), MAX_NAME) or name
     word = normalise(line_of(data.get("type"), MAX_NAME))
-    parts = (p for a in _list(data.get("aliases"))[:10] for p in _SEPARATOR.split(line_of(a, 200)))
+    parts = (p for a in many(data.get("aliases"))[:10] for p in _SEPARATOR.split(line_of(a, 200)))
     called = dict.fromkeys(line_of(part, MAX_NAME) for part in parts)
     aliases = tuple(alias for alias in called if alias)
     if not (name or (id and aliases)):
@@ -293,8 +305,8 @@ def _fact(data: dict[str, Any], predicates: Collection[str]) -> FactClaim | None
     if not subject or not statement:
         return None
     predicate = normalise(line_of(data.get("predicate"), MAX_NAME)).replace(" ", "_")
-    marks = normalise(" ".join(line_of(each, MAX_NAME) for each in _list(data.get("marks"))[:10]))
-    asked = " ".join(line_of(each, MAX_KEYWORDS) for each in _list(data.get("keywords"))[:10])
+    marks = normalise(" ".join(line_of(each, MAX_NAME) for each in many(data.get("marks"))[:10]))
+    asked = " ".join(line_of(each, MAX_KEYWORDS) for each in many(data.get("keywords"))[:10])
     words = _SPACED.split(asked[:MAX_KEYWORDS])
     return FactClaim(
         subject=subject,
@@ -341,7 +353,8 @@ def _share(value: Any) -> float:
     return min(1.0, max(0.0, number))
 
 
-def _list(value: Any) -> list[Any]:
+def many(value: Any) -> list[Any]:
+    """What a list holds, or what stands alone in its place."""
     if isinstance(value, list):
         return value
     return [] if value is None else [value]
@@ -365,7 +378,7 @@ def _pairs(value: Any) -> dict[int, int]:
 
 def _texts(value: Any) -> Iterator[str]:
     """What is written in a list or alone; whole numbers as text."""
-    for item in _list(value)[:MAX_NUMBERS]:
+    for item in many(value)[:MAX_NUMBERS]:
         if isinstance(item, str):
             yield item[:200]
         elif not isinstance(item, bool) and isinstance(item, int | float) and item % 1 == 0:

@@ -315,6 +315,19 @@ def test_what_stands_behind_a_mark_is_no_other_known_fact(said: str):
     assert parse(Answer("", {"lines": f"ended|{said}"})).ended == {4: 12}
 
 
+@pytest.mark.parametrize("empty", ["|||", "||||", "||||||"])
+def test_a_part_too_many_is_no_part_of_the_statement(empty: str):
+    for end in ("", "|", " | "):
+        line = f"U1|likes|猫|1||0.5{empty}张三喜欢猫{end}"
+        assert parse(Answer("", {"lines": line})).facts[0].statement == "张三喜欢猫"
+
+
+@tabled
+def test_prose_that_there_is_nothing_is_an_answer(text: str, is_answer: bool):
+    with contextlib.nullcontext() if is_answer else pytest.raises(ExtractionError):
+        assert not parse(Answer(text)).worth
+
+
 @pytest.mark.parametrize("lines", ["", "  \n", [], "nothing to remember"])
 def test_no_lines_are_nothing_worth_remembering(lines: Any):
     extraction = parse(Answer("", {"lines": lines}))
