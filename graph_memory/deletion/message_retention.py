@@ -63,7 +63,7 @@ def thin_some(
     """Delete a slice of a Session's old messages inside the open transaction.
 
     Only those that were learned from, are cited by no fact (an archived one may come back)
-    and are told by a summary.
+    and are told by the summary of their own conversation.
 
     Args:
         before: Messages from before this time are old.
@@ -91,7 +91,7 @@ def thin_some(
         )
     }
     episodes = Rows(db).episodes_of(session, (id for id, *_ in old))
-    told = [episode for episode in episodes if episode.summary]
+    told = [each for each in episodes if each.summary and not each.is_record]
     going = {
         id: batch
         for id, at, batch, state in old

@@ -122,6 +122,7 @@ async def test_only_what_is_told_elsewhere_and_cited_by_nothing_goes(world):
     await world.put(
         told(cited, replace(unlearned, at=T0 + 3)),
         replace(told(bare, bare, ""), id="ep:2"),
+        replace(told(cited, bare), id="rec:1", level="month", parts=("ep:1", "ep:2")),
         fact(HOME, ZHANG, entity("花生"), "张三对花生过敏", evidence=(cited.id,), pinned=True),
         fact(HOME, ZHANG, entity("雨"), "下雨", evidence=(archived.id,), status="archived",
              archived_at=T0 + 99 * DAY),
