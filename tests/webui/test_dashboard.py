@@ -39,10 +39,12 @@ async def test_the_owner_sees_the_same_pages(app: FastAPI) -> None:
     assert (await door.ask({"path": "/api/v1/graph/map"}))["text"].startswith("{")
 
 
-async def test_a_form_needs_the_proof_of_the_page(own: MemoryService) -> None:
+async def test_a_form_needs_the_proof_of_the_page(
+    own: MemoryService, mine: httpx.AsyncClient
+) -> None:
     door = DashboardDoor(application(own))
     page = (await door.ask({"path": "/data"}))["text"]
-    others = (await DashboardDoor(door.app).ask({"path": "/data"}))["text"]
+    others = (await mine.get("/data")).text
     for proof in ("", "00" * 64, token(others)):
         refused = await door.ask({"path": "/data/backup", "form": f"csrf={proof}"})
         assert refused["status"] == 403
@@ -52,6 +54,17 @@ async def test_a_form_needs_the_proof_of_the_page(own: MemoryService) -> None:
     assert len(await own.backups.list()) == 1
     said = await door.ask({"path": "/data", "flash": done["flash"]})
     assert "已做好一份备份" in said["text"]
+
+
+async def test_a_page_outlives_a_restart(own: MemoryService) -> None:
+    """AstrBot reloads the plugin whenever a setting is saved, under whatever page is open."""
+    page = (await DashboardDoor(application(own)).ask({"path": "/data"}))["text"]
+    door = DashboardDoor(application(own))
+    done = await door.ask({"path": "/data/backup", "form": f"csrf={token(page)}"})
+    assert (done["status"], done["location"]) == (303, "/data")
+    changed = DashboardDoor(application(own, "another key altogether"))
+    refused = await changed.ask({"path": "/data/backup", "form": f"csrf={token(page)}"})
+    assert refused["status"] == 403
 
 
 async def pieces(*some: bytes) -> AsyncIterator[bytes]:
