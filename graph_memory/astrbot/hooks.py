@@ -20,7 +20,7 @@ from astrbot.api.event import MessageChain
 from astrbot.api.message_components import Plain
 from astrbot.core.agent.message import TextPart
 
-from ..companion import Reply, Word, neutral, read
+from ..companion import Reply, Word, neutral, read, unasked
 from ..errors import JournalError
 from ..locales import in_all, say
 from ..model import BOT, Turn
@@ -72,6 +72,8 @@ async def hear(host: Host, memory: MemoryService, event: Any) -> None:
     elif event.message_str.strip():
         message = await memory.learning.hear(turn)
         state_of(event).turn = replace(turn, message=message)
+    elif event.get_messages():
+        await memory.companion.proactive.overtake(turn.session)
 
 
 def _is_for_another(event: Any, turn: Turn) -> bool:
@@ -247,10 +249,7 @@ async def _more(host: Host, memory: MemoryService, event: Any, run: Any) -> str:
         return ""
     told = answer_of(answer)
     memory.spending.add(PURPOSE, told.tokens_in, told.tokens_out)
-    if answer.role != "assistant":
-        return ""
-    reply = read(told.text, frozenset(Word))
-    return "" if Word.SILENCE in reply.words else reply.text.strip()
+    return unasked(told.text) if answer.role == "assistant" else ""
 
 
 def _append(run: Any, more: str) -> None:

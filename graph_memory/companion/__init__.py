@@ -8,6 +8,7 @@ from .control_words import Reply as Reply
 from .control_words import Word as Word
 from .control_words import neutral as neutral
 from .control_words import read as read
+from .control_words import unasked as unasked
 from .core_facts import MAX_TEXT as MAX_TEXT
 from .core_facts import CoreFact as CoreFact
 from .core_facts import CoreKind as CoreKind

@@ -96,6 +96,13 @@ def read(text: str, taught: Collection[Word]) -> Reply:
     return Reply("\n".join(kept).strip(), frozenset(used), intent)
 
 
+def unasked(text: str) -> str:
+    """What a model says unasked; empty if it would rather not, however it writes so."""
+    said = read(text.strip(), frozenset(Word))
+    is_silent = Word.SILENCE in said.words or Word.SILENCE in text.upper()
+    return "" if is_silent else said.text
+
+
 def _word(line: str) -> Word | None:
     """The word that a line consists of."""
     line = line.strip()

@@ -38,7 +38,7 @@ from ..store import Draft, Rows, queries
 from ..supervisor import Supervisor
 from ..text import clean_name, fenced
 from . import inner_state
-from .control_words import Intent, Word, read
+from .control_words import Intent, unasked
 from .inner_state import InnerState
 
 logger = logging.getLogger("graph_memory.companion")
@@ -184,6 +184,11 @@ class Proactive(Part):
         """Drop one; false if it does not wait any more."""
         return await self._alter(row, actor, status=FollowUpStatus.DROPPED.value) is not None
 
+    async def overtake(self, session: Session) -> None:
+        """Drop what is planned in a Session: its user is back, if only with a picture."""
+        for row in await self.standing(session) if self.is_on else ():
+            await self.cancel(row, ACTOR)
+
     async def _is_over(self, session: Session, row: FollowUp) -> bool:
         """Whether its user has talked since, or had what was said last forgotten."""
 
@@ -273,8 +278,7 @@ class Proactive(Part):
         prompt = await self._record(session, row)
         system = f"{persona}\n\n{say(self._language, 'care_system')}".strip()
         answer = await self._model.ask(system, prompt, where=session.umo)
-        said = read(answer.text.strip(), frozenset(Word))
-        return "" if Word.SILENCE in said.words else said.text[:MAX_TEXT]
+        return unasked(answer.text)[:MAX_TEXT]
 
     async def _record(self, session: Session, row: FollowUp) -> str:
         """What the model is shown: fenced, a line each, as data."""

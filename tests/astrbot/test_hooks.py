@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from .. import astrbot_root  # noqa: F401
+from astrbot.api.message_components import Image
 from astrbot.core.agent.runners.tool_loop_agent_runner import ToolLoopAgentRunner
 from astrbot.core.provider.entities import LLMResponse, ProviderRequest
 
@@ -52,6 +53,16 @@ async def test_the_answer_is_kept_with_what_it_intends(world: World) -> None:
     await hooks.reply(NOBODY, world.memory, await asked(world), LLMResponse("assistant", WISH))
     assert await said(world) == ["好的。"]
     assert len(await world.rows(FollowUp)) == 1
+
+
+async def test_who_is_back_with_a_picture_is_not_come_back_to(world: World) -> None:
+    await hooks.reply(NOBODY, world.memory, await asked(world), LLMResponse("assistant", WISH))
+    for parts, waits in (([], 1), ([Image("file:///soup.png")], 0)):
+        event = Heard(sender=zhang.user.partition(":")[2])
+        event.message_str, event.get_messages = "", lambda parts=parts: parts
+        state_of(event).turn = zhang
+        await hooks.hear(host(), world.memory, event)
+        assert len(await world.memory.companion.proactive.standing(HOME)) == waits
 
 
 async def test_of_a_run_that_was_stopped_there_is_no_answer(world: World) -> None:
