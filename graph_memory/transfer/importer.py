@@ -10,7 +10,7 @@ import asyncio
 import hashlib
 import logging
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -203,9 +203,10 @@ def _readable(error: BaseException) -> BaseException:
             return error
 
 
-def _held(db: sqlite3.Connection, circle: str) -> Iterator[Said]:
-    """What the memory holds of a chat window, to whichever persona it was said."""
-    here = [id for id, each in contents.sessions(db).items() if each.circle == circle]
+def _held(db: sqlite3.Connection, circle: str, ids: Collection[str]) -> Iterator[Said]:
+    """What the memory holds of a chat window, under any persona, moved or not."""
+    sessions = contents.sessions(db).items()
+    here = [id for id, each in sessions if each.circle == circle or id in ids]
     return (Said(m.ref, m.sender, m.text, m.at) for id in here for m in contents.messages(db, id))
 
 

@@ -262,12 +262,12 @@ class Intake:
         return f"{self._format}:{digest.hexdigest()}"
 
     def finish(
-        self, held: Callable[[str], Iterable[Said]], gaps: Gaps, remembers: Remembers
+        self, held: Callable[[str, list[str]], Iterable[Said]], gaps: Gaps, remembers: Remembers
     ) -> None:
         """Put lines in order, cut them into episodes and batches, and check everything.
 
         Args:
-            held: What the memory holds of a chat window.
+            held: What the memory holds of a chat window, and of some Sessions by their ids.
             gaps: When nothing was to be stored.
             remembers: Whether what somebody says in a chat is to be stored at all.
 
@@ -294,9 +294,9 @@ class Intake:
             if found:
                 raise FormatError(reason.format(*(str(part)[:80] for part in found)), 0, field)
 
-    def _leave_out(self, circle: str, held: Callable[[str], Iterable[Said]]) -> None:
+    def _leave_out(self, circle: str, held: Callable[[str, list[str]], Iterable[Said]]) -> None:
         """Leave out what the memory heard itself in a chat window."""
-        here = json.dumps([id for id, s in self._sessions.items() if s.circle == circle])
+        here = [id for id, session in self._sessions.items() if session.circle == circle]
 
         def told() -> Iterator[Said]:
             return map(
@@ -304,11 +304,11 @@ class Intake:
                 self.db.execute(
                     "SELECT key, sender, text, at, slack FROM line WHERE session IN"
                     " (SELECT value FROM json_each(?)) ORDER BY at DESC, rowid DESC",
-                    (here,),
+                    (json.dumps(here),),
                 ),
             )
 
-        known = recognised(held(circle), told, f"{self._format}:")
+        known = recognised(held(circle, here), told, f"{self._format}:")
         self.db.executemany("DELETE FROM line WHERE key = ?", [(key,) for key in known])
         self.skipped["double"] += len(known)
 

@@ -22,6 +22,7 @@ from graph_memory.model import BOT, Episode, Fact, Mention, Name
 from graph_memory.settings import Remembers, Settings
 from graph_memory.store import Journal
 from graph_memory.store.pauses import Pauses
+from graph_memory.transfer import rename_chat
 from graph_memory.transfer.intake import Intake
 from graph_memory.transfer.sources import astrbot_history
 from graph_memory.transfer.sources.qq_chat_exporter import read_qq_chat
@@ -101,6 +102,16 @@ async def test_an_import_does_its_reading_beside_the_chat(journal, tmp_path, mon
     assert run.count == 450
     assert readers
     assert threading.get_ident() not in readers
+
+
+async def test_what_was_heard_before_a_chat_moved_is_recognised(journal, tmp_path):
+    here = group("9")
+    await hear(journal, here, message(here, user("1"), "我在学大提琴", T0, ref="5@1"))
+    await rename_chat(journal, here.circle, group("10").circle, T0)
+    for place in ("9", "10"):
+        line = {"time": T0 + 2, "sender": "1", "text": "我在学大提琴", "group": place}
+        plan, _ = await brought(journal, put(tmp_path / "x.jsonl", lines(line)))
+        assert (plan.new, plan.skipped) == (0, {"double": 1})
 
 
 async def test_names_are_cleaned_as_if_they_had_been_heard(journal, tmp_path):
