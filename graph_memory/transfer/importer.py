@@ -329,9 +329,10 @@ class _ImportTask:
         run.keeps = run.keeps and run.state in ("new", "running")
         run.state = "running"
         self._forgotten = {id for (id,) in db.execute(_FORGOTTEN, (EXPIRED, Fact.kind))}
-        here = Rows(db)
-        new = [each for each in self._sessions.values() if here.get(Session, each.id) is None]
-        self._put(db, list(new), run.reason, tell)
+        here = contents.sessions(db)
+        new: list[Row] = [each for id, each in self._sessions.items() if id not in here]
+        self._put(db, new, run.reason, tell)
+        self._sessions |= here  # one may have moved
         over = {(kind, id, at) for kind, id, at, until in contents.every_pause(db) if until}
         for pause in (p for p in contents.every_pause(self._intake.db) if p[:3] not in over):
             put_pause(db, *pause)
