@@ -58,10 +58,10 @@ _ASKS = re.compile(
 )
 _UNMARKED = re.compile(
     r"^(?!.*[都也]).*(?:[吗呢]|来着|什么|干[嘛啥]|哪[里儿个天家]|几[点号岁]|多少|怎么|(?<!不)是谁|(?P<v>.)不(?P=v))"
-    r"|^(?:what|who|whom|whose|where|when|which|why|how)\b",
+    rf"|^{_QUESTION_WORD}",
     re.IGNORECASE,
 )
-"""A question without its mark, between commas."""
+"""A question without its mark, as a clause."""
 _WONDERS = re.compile(
     r"来着|(?P<v>\w)[不没](?P=v)|[没不]有?\W*$|还是|吧\W*$|(?:告诉|提醒)我"
     r"|^(?:am|(?:what|who|where|when|which|how)\w*)\b|\bagain\W*$|\bor (?:not|what)\b"
@@ -71,10 +71,9 @@ _WONDERS = re.compile(
 """What somebody may be asking who writes no question mark."""
 _WHO = re.compile(r"谁|\bwho(?:m|se)?\b", re.IGNORECASE)
 _CLAUSE = re.compile(
-    rf"[，,、]\s*(?:and )?|(?<=[{CJK}])\s+(?=[{CJK}])|\band (?={_QUESTION_WORD})", re.IGNORECASE
+    rf"[，,]\s*(?:and )?|(?<=[{CJK}])\s+(?=[{CJK}])|\band (?={_QUESTION_WORD})", re.IGNORECASE
 )
 """Between the clauses of a sentence."""
-_COMMA = re.compile(r"[，,]")
 _PARTED = re.compile(r"([分结离订吵见毕请搬住辞])(?:[的了过]|过了)([手婚架面业假家院职])")
 """Verb and object of one word, with something between them: 分的手."""
 _MANY = re.compile(
@@ -334,7 +333,7 @@ def only_asks(text: str) -> bool:
 def _is_asking(sentence: str) -> bool:
     if sentence.endswith(("?", "？")) or is_task(sentence):
         return True
-    clauses = _COMMA.split(sentence) if len(sentence) <= BRIEF else ()
+    clauses = _CLAUSE.split(sentence) if len(sentence) <= BRIEF else ()
     return bool(clauses) and all(_UNMARKED.search(s.strip()) or is_small_talk(s) for s in clauses)
 
 

@@ -1,4 +1,4 @@
-"""The asynchronous door to the journal.
+"""The journal: asynchronous reads and writes of everything that is kept.
 
 Two threads own a SQLite connection each, one to write and one to read: so every write sees
 the newest state, and a long look into the memory delays no message.

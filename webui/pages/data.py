@@ -287,6 +287,8 @@ async def importer_of(memory: service.MemoryService, wanted: Importing) -> trans
 
 async def _completed(memory: service.MemoryService, wanted: Importing) -> Importing:
     """An import with the platform and persona of most chats where none is named."""
+    if wanted.platform and wanted.persona:
+        return wanted
     known = [(s.circle.partition(":")[0], s.persona) for s in await memory.library.sessions()]
     known = [each for each in known if each[0] != SAMPLE] or [("aiocqhttp", model.NO_PERSONA)]
     usual = [Counter(each).most_common(1)[0][0] for each in zip(*known, strict=True)]
