@@ -11,13 +11,13 @@ taught it.
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from ..learning.parse import finite
 from ..locales import in_all
 from ..text import one_line
 
@@ -134,14 +134,6 @@ def _told(line: str, rest: list[str]) -> tuple[Intent | None, int, str]:
 def _intent(data: Any) -> Intent | None:
     if not isinstance(data, dict):
         return None
-    given, why = data.get("delay_seconds"), data.get("reason")
-    if isinstance(given, bool) or not isinstance(given, int | float | str):
-        return None
-    try:
-        delay = float(given)
-    except (ValueError, OverflowError):
-        return None
+    delay, why = finite(data.get("delay_seconds"), 0.0), data.get("reason")
     reason = one_line(neutral(why), MAX_REASON) if isinstance(why, str) else ""
-    if math.isnan(delay) or not reason:
-        return None
-    return Intent(max(MIN_DELAY, min(MAX_DELAY, delay)), reason)
+    return Intent(max(MIN_DELAY, min(MAX_DELAY, delay)), reason) if delay and reason else None

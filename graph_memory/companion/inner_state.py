@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from ..errors import NotFoundError
-from ..learning.parse import line_of
+from ..learning.parse import finite, line_of
 from ..learning.prompt import ExtractionExtension, PromptContext, language
 from ..locales import in_all, say
 from ..model import Basis, Batch, SessionRow, register, stable_id
@@ -135,19 +135,11 @@ class MoodExtension:
         given = answer.get("mood")
         if not isinstance(given, dict):
             return
-        steps = [_side(given.get(side)) for side in ("valence", "arousal")]
+        steps = [finite(given.get(side), 0.0) for side in ("valence", "arousal")]
         session, at = self._batch.session.id, self._batch.messages[-1].at
         id = mood_id(session)
         last = rows.get(Mood, id) or Mood(id, session, *BASELINE, at)
         draft.put.append(last.later(at).moved(*steps))
-
-
-def _side(value: Any) -> float:
-    try:
-        number = float(value)
-    except (TypeError, ValueError, OverflowError):
-        return 0.0
-    return number if math.isfinite(number) else 0.0
 
 
 def inner_id(session: str) -> str:

@@ -340,14 +340,18 @@ def _flag(value: Any) -> bool:
     return value is True or (isinstance(value, int | float) and value == 1)
 
 
+def finite(value: Any, otherwise: float) -> float:
+    """A number that a model wrote, be it as a text; ``otherwise`` if it is none."""
+    try:
+        number = float("nan" if isinstance(value, bool) else value)
+    except (TypeError, ValueError, OverflowError):
+        return otherwise
+    return number if math.isfinite(number) else otherwise
+
+
 def _share(value: Any) -> float:
     """An importance; what is written as 1…10 or as a percentage is scaled."""
-    try:
-        number = float(value)
-    except (TypeError, ValueError, OverflowError):
-        return 0.5
-    if not math.isfinite(number):
-        return 0.5
+    number = finite(value, 0.5)
     if number > 1.0:
         number /= 10.0 if number <= 10.0 else 100.0
     return min(1.0, max(0.0, number))
