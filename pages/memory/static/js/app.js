@@ -40,6 +40,12 @@ addEventListener("pageshow", () => {
   for (const busy of document.querySelectorAll("[aria-busy]")) busy.removeAttribute("aria-busy");
 });
 
+// What an input method is asked for, such as a character by its pinyin, is no key of ours.
+// Safari says so only by 229, of the Enter that ends it.
+addEventListener("keydown", (event) => {
+  if (event.isComposing || event.keyCode === 229) event.stopImmediatePropagation();
+}, true);
+
 const keys = document.getElementById("keys");
 let going = -Infinity; // when g was pressed
 
