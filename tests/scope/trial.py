@@ -101,7 +101,7 @@ trials = st.builds(
 async def opened(
     directory: Path, rules: Rules, clock: Clock, *, walks: bool
 ) -> AsyncIterator[MemoryService]:
-    """A whole memory, which learns nothing by itself."""
+    """A whole memory, which learns nothing by itself, and tidies nothing up while it is compared."""
     space = [circle.replace(":group", "") for circle in rules.space]
     settings = Settings(
         memory_sharing_mode=rules.sharing, cross_persona_search=rules.cross_persona,
@@ -110,6 +110,7 @@ async def opened(
     )  # fmt: skip
     async with world.opened(directory, settings, zone=CHINA, now=clock) as memory:
         await memory.learning.close()
+        await memory.upkeep.close()
         if not walks:
             await memory.graph.close()
         memory.recall.use(HashingEmbedder())
