@@ -26,7 +26,6 @@ from ..model import (
     Erased,
     Message,
     Presence,
-    Row,
     Session,
     session_of,
     user_id,
@@ -37,7 +36,7 @@ from ..store import messages as mail
 from ..store.contents import Claim
 from ..store.journal import finished
 from ..store.pauses import Gaps, put_pause
-from ..store.rows import PAGE, select_messages, write
+from ..store.rows import PAGE, is_used, select_messages, write
 from ..store.schema import migrate
 from ..text import clean, clean_name, tokens
 from .deduplication import Said, recognised
@@ -276,19 +275,18 @@ class Intake:
         """
         for circle in {session.circle for session in self._sessions.values()}:
             self._leave_out(circle, held)
-        self._keep_gaps(gaps, remembers)
-        self._leave_chats_out(remembers)
-        self._retract(gaps, remembers)
-        left = {id for (id,) in self.db.execute("SELECT DISTINCT session FROM line")}
-        sessions: list[Row] = [each for id, each in self._sessions.items() if id in left]
-        write(self.db, Draft("import", "intake", sessions), 0.0)
+        write(self.db, Draft("import", "intake", [*self._sessions.values()]), 0.0)
         for line in self.db.execute(
             "SELECT 0, session, sender, name, text, at, key FROM line ORDER BY at, rowid"
         ):
             said = mail.insert(self.db, mail.confided(self.db, Message(*line)))
             mail.confide(self.db, said, 0.0)
-        for session in sorted(left):
-            self._cut(self._sessions[session])
+        self._leave_chats_out(remembers)
+        self._retract(gaps, remembers)
+        empty = [id for id in self._sessions if not is_used(self.db, id)]
+        write(self.db, Draft("import", "intake", drop=[(Session.kind, id) for id in empty]), 0.0)
+        for id in sorted(self._sessions.keys() - empty):
+            self._cut(self._sessions[id])
         for query, field, reason in _REFERENCES:
             found = self.db.execute(query).fetchone()
             if found:
@@ -312,28 +310,8 @@ class Intake:
         self.db.executemany("DELETE FROM line WHERE key = ?", [(key,) for key in known])
         self.skipped["double"] += len(known)
 
-    def _keep_gaps(self, gaps: Gaps, remembers: Remembers) -> None:
-        """Leave out what may have been said in a gap, and the bot's answers to it."""
-        gone: list[tuple[str]] = []
-        session, asked, was_gone = "", "", False
-        query = "SELECT key, session, sender, at, slack FROM line ORDER BY session, at, rowid"
-        for key, id, sender, at, slack in self.db.execute(query):
-            place = self._sessions[id]
-            people = {sender, place.owner} - {""}
-            if sender.endswith(f":{NOBODY}"):
-                people = set()
-            is_answer = sender == BOT and id == session and was_gone
-            if sender != BOT or id != session:
-                asked = place.owner if sender == BOT else sender
-            session, is_off = id, not remembers(place, asked)
-            is_held = gaps.hold(place.circle, people, at - slack, at + slack)
-            was_gone = is_off or is_answer or is_held
-            gone += [(key,)] if was_gone else []
-        self.db.executemany("DELETE FROM line WHERE key = ?", gone)
-        self.skipped["paused"] += len(gone)
-
     def _leave_chats_out(self, remembers: Remembers) -> None:
-        """Leave out what a memory's own file, or a list of memories, holds of some chats."""
+        """Leave out what is of chats that are not to be stored."""
         spoke = "SELECT DISTINCT session, sender FROM message WHERE sender != ?"
         places, kept = contents.sessions(self.db), set[str]()
         for id, sender in (*((id, "") for id in places), *self.db.execute(spoke, (BOT,))):
@@ -346,7 +324,7 @@ class Intake:
         self.skipped["paused"] += messages or rows
 
     def _retract(self, gaps: Gaps, remembers: Remembers) -> None:
-        """Leave out of a memory's own file what is not to be stored, and what rests on it."""
+        """Leave out what may have been said in a gap, the answers to it, what rests on it."""
         places = contents.sessions(self.db)
 
         def tell(event: object) -> None:
@@ -354,14 +332,20 @@ class Intake:
                 self.skipped["paused"] += len(event.messages)
 
         gone: list[int] = []
-        for message in contents.messages(self.db):
-            place = places.get(message.session)
-            people = {message.sender, place.owner if place else ""} - {"", BOT}
-            if not place or not people:
+        last, was_gone = "", False
+        query = "SELECT m.id, m.session, m.sender, m.at, ifnull(l.slack, 0) FROM message m"
+        query += " LEFT JOIN line l ON l.key = m.ref ORDER BY m.session, m.id"
+        for id, session, sender, at, slack in self.db.execute(query):
+            place = places.get(session)
+            if place is None:
                 continue
-            is_off = message.is_human and not remembers(place, message.sender)
-            if is_off or gaps.hold(place.circle, people, message.at, message.at):
-                gone.append(message.id)
+            people = set() if sender.endswith(f":{NOBODY}") else {sender, place.owner} - {""}
+            is_off = sender != BOT and not remembers(place, sender)
+            # Of lines nobody knows to whom they were said, nor exactly when.
+            is_answer = slack > 0 and sender == BOT and session == last and was_gone
+            is_held = gaps.hold(place.circle, people, at - slack, at + slack)
+            last, was_gone = session, is_off or is_answer or is_held
+            gone += [id] if was_gone else []
         retraction.retract_all(self.db, tell, gone, 0.0)
         told = [
             (each.kind, each.id)

@@ -101,7 +101,7 @@ trials = st.builds(
 async def opened(
     directory: Path, rules: Rules, clock: Clock, *, walks: bool
 ) -> AsyncIterator[MemoryService]:
-    """A whole memory, which learns nothing by itself, and tidies nothing up while it is compared."""
+    """A whole memory, which learns nothing by itself and tidies nothing up meanwhile."""
     space = [circle.replace(":group", "") for circle in rules.space]
     settings = Settings(
         memory_sharing_mode=rules.sharing, cross_persona_search=rules.cross_persona,

@@ -167,7 +167,7 @@ async def test_what_was_said_while_nothing_was_to_be_stored_stays_outside(journa
     said = [
         (0, "1", "开始前", {}), (1_500, "1", "给爸买了保险", {}), (1_501, "bot", "好的", HERS),
         (3_000, "1", "之后", {}), (3_001, "bot", "在呢", HERS), (1_500, "1", "今天做了手术", CLUB),
-        (1_520, "bot", "保重", CLUB), (1_540, "2", "早日康复", CLUB),
+        (2_150, "bot", "保重", CLUB), (2_160, "2", "早日康复", CLUB),
         (4_000, "3", "群还开着", {"group": "8"}), (6_000, "3", "群关了", {"group": "8"}),
         (7_030, "2", "说错了", CLUB),
     ]  # fmt: skip
