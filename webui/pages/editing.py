@@ -142,7 +142,7 @@ async def tell(memory: Memory, visit: Visit) -> Response:
         return await _write(memory, visit, form, 422, notice="gone")
     about = library.Meant(form.about, form.about_node)
     try:
-        with or_back("/memories/new", same=errors.NotFoundError):
+        with or_back("/memories/new", known=errors.NotFoundError):
             change = await memory.library.tell(form.session, about, wanted)
     except errors.UnclearError:
         return await _write(memory, visit, form, 422, notice="unclear", meant=LONGEST)

@@ -8,8 +8,8 @@ const address = here().pathname + here().search;
 const kept = JSON.parse(tab?.getItem(KEPT) ?? "null");
 
 tab?.removeItem(KEPT);
-// A form that the server shows again has what was typed already.
-const isShownAgain = document.querySelector("[role=alert]") !== null;
+// A form that the server shows again has what was typed already, or needs it no more.
+const isShownAgain = document.querySelector("[role=alert], .done") !== null;
 if (kept?.here === address && !isShownAgain) {
   for (const [name, value] of kept.fields) {
     const field = form.elements.namedItem(name);
