@@ -8,6 +8,7 @@ their label, but for what they say themselves and what mentions or quotes their 
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -48,7 +49,7 @@ _NUMBERED = re.compile(r"(?:用户|使用者|发言者|说话人|群友|user|spe
 _USER_LABEL = re.compile(r"u\d{1,3}")
 LABEL = re.compile(r"(?<![A-Za-z0-9])[UE]\d{1,3}(?![A-Za-z0-9])")
 _ENTITY_LABEL = re.compile(r"e\d{1,3}")
-_QUOTES = "*`@＠\"'“”‘’「」『』《》<>[]【】()（）,，.。!！?？:：;；"
+_QUOTES = "=*`@＠\"'“”‘’「」『』《》<>[]【】()（）,，.。!！?？:：;；"
 
 
 def kin(circle: str, user: str, word: str) -> str:
@@ -162,9 +163,11 @@ class EntityResolver:
         self._labels = labels
         self._session = batch.session
         self._claims: dict[str, EntityClaim] = {}
+        self._named_by = defaultdict[str, list[str]](list)
         for claim in claims:
             if claim.id.upper() in labels.people:
                 continue  # what somebody who chats is called
+            self._named_by[normalise(claim.id)].append(claim.name)
             self._claims.setdefault(normalise(claim.id), claim)
             self._claims.setdefault(normalise(claim.name), claim)
             for alias in KIN.intersection(map(_plain, claim.aliases)):
@@ -178,9 +181,15 @@ class EntityResolver:
         called = "" if persona in ("", NO_PERSONA) else one_line(persona, 64)
         self.bot = Node(bot_of(visible, persona), (called or BOT.upper(),), EntityType.BOT)
 
-    def plain(self, reference: str) -> str:
-        """A reference without the name beside a label (U1 张三), or with it: U1的妈妈."""
+    def plain(self, reference: str, statement: str = "") -> str:
+        """A reference without the name beside a label (U1 张三), or with it: U1的妈妈.
+
+        Of several things under one label that is the name which a statement has.
+        """
         word = reference.strip(_QUOTES + " ")
+        for name in self._named_by.get(normalise(word), [])[1:]:
+            if name in statement:
+                return name
         found = LABEL.search(word)
         if found is None or found[0] == word or not (names := self.called(found[0])):
             return reference

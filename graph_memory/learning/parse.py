@@ -69,6 +69,7 @@ _PAST, _HEARSAY, _SECRET = (
     for words in ("past|以前是?", "hearsay|[听聽][说說]", "secret|要?保密|是[惊驚]喜")
 )
 """Marks, also in the words by which the prompt explains them."""
+_LABEL = re.compile(r"\W*[EU]\D{0,2}\d", re.IGNORECASE)
 _SEPARATOR = re.compile(r"[,，、;；/|]")
 _SPACED = re.compile(r"[\s,，、;；/]+")
 _YES = frozenset({"true", "yes", "y", "1", "是", "有", "值得", "对"})
@@ -221,6 +222,8 @@ def _items(text: str) -> dict[str, Any]:
         if word in found:
             found[word].append(",".join(parts[1:]))
         elif len(parts) <= len(_ENTITY):
+            if normalise(parts[1]) in _TYPES and not _LABEL.match(parts[0]):
+                parts = [parts[0], *parts]  # a name without a label
             found["entities"].append(dict(zip(_ENTITY, parts, strict=False)))
         else:
             *parts, statement = parts
@@ -288,7 +291,7 @@ def _each(value: Any, read: Callable[[dict[str, Any]], T | None], limit: int) ->
 
 def _entity(data: dict[str, Any]) -> EntityClaim | None:
     name = line_of(data.get("name"), MAX_NAME)
-    id = line_of(data.get("id"), MAX_NAME) or name
+    id = line_of(data.get("id"), MAX_NAME).strip("[]()【】（） ") or name
     word = normalise(line_of(data.get("type"), MAX_NAME))
     parts = (p for a in many(data.get("aliases"))[:10] for p in _SEPARATOR.split(line_of(a, 200)))
     called = dict.fromkeys(line_of(part, MAX_NAME) for part in parts)

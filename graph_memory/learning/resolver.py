@@ -106,8 +106,8 @@ class _Resolution:
 
     def learn(self, claim: FactClaim) -> None:
         """Enter a claim: a new fact, one that is told again, or one that is over."""
-        plain = self._nodes.plain
-        claim = replace(claim, subject=plain(claim.subject), object=plain(claim.object))
+        plain, said = self._nodes.plain, claim.statement
+        claim = replace(claim, subject=plain(claim.subject, said), object=plain(claim.object, said))
         evidence = self._evidence(claim)
         meant = self._meant(claim, evidence) if evidence else None
         if meant is None or (claim.predicate == "is_named" and self._is_on_card(claim, meant[0])):

@@ -181,7 +181,7 @@ def _check(change: Change, batch, chat: Chat) -> None:
 
 def test_a_label_is_no_other_label_with_a_name_beside_it() -> None:
     people = {"U1": ("0",), "U10": ("李四",)}
-    resolver: Any = SimpleNamespace(called=people.get)
+    resolver: Any = SimpleNamespace(called=people.get, _named_by={})
     assert EntityResolver.plain(resolver, "U10") == "U10"
     assert EntityResolver.plain(resolver, "U10 李四") == "U10"
     assert EntityResolver.plain(resolver, "U1 0") == "U1"
