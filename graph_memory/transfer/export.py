@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
+from functools import partial
+from itertools import batched
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -32,6 +35,7 @@ from ..privacy.scope import Attendance, Policy, Rank
 from ..store import Rows, contents
 from ..store.connection import reading
 from ..store.messages import by_ids
+from ..store.rows import PAGE
 from ..visible_rows import VisibleRows, view_for
 from . import files
 from .file_format import Piece, end, header, line, pack
@@ -97,46 +101,45 @@ def everything(db: sqlite3.Connection) -> Iterator[Piece]:
 def of_facts(db: sqlite3.Connection, ids: Collection[str]) -> Iterator[Piece]:
     """Some facts and the messages they rest on, with what is needed to read them."""
     facts = Rows(db).some(Fact, ids)
-    known = {fact.id for fact in facts}
-    told = by_ids(db, {id for fact in facts for id in fact.evidence})
-    sessions = {fact.session for fact in facts} | {message.session for message in told}
-    nodes = {(fact.session, node) for fact in facts for node in (fact.subject, fact.object)}
-    entities = {node for _, node in nodes}
-    for row in contents.rows(db):
-        is_user = isinstance(row, User) and row.id in entities
-        if is_user or _is_needed(row, sessions, nodes, entities) or row.id in known:
-            yield row
-    batches = {message.batch for message in told}
-    yield from (batch for batch in contents.claims(db) if batch.id in batches)
-    yield from told
+    chosen = {fact.id for fact in facts}
+    chosen |= {user for fact in facts for user in (fact.subject, fact.object)}
+    told = {id for fact in facts for id in fact.evidence}
+    return _readable(db, lambda row: isinstance(row, Fact | User) and row.id in chosen, told)
 
 
 def of_person(db: sqlite3.Connection, user: str) -> Iterator[Piece]:
-    """What forgetting a person would touch, with what is needed to read it.
-
-    That is the Sessions it is from, the things it is about and their names there.
-    """
+    """What forgetting a person would touch, with what is needed to read it."""
     gone = plan_for_user(db, user)
-    sessions, batches = set(gone.sessions), set[int | None]()
-    nodes: set[tuple[str, str]] = set()
-    for row in contents.rows(db):
-        session = getattr(row, "session", "")
-        if session and _is_touched(gone, row):
-            sessions.add(session)
-            if isinstance(row, Fact):
-                nodes |= {(session, row.subject), (session, row.object)}
-    for message in contents.messages(db):
-        if message.id in gone.ids:
-            sessions.add(message.session)
-            batches.add(message.batch)
-    entities = {node for _, node in nodes}
-    for row in contents.rows(db):
-        if _is_needed(row, sessions, nodes, entities) or _is_touched(gone, row):
-            yield row
-    yield from (batch for batch in contents.claims(db) if batch.id in batches)
-    yield from (message for message in contents.messages(db) if message.id in gone.ids)
+    yield from _readable(db, partial(_is_touched, gone), gone.ids, gone.sessions)
     yield from (each for each in contents.presences(db) if each.user == user)
     yield from (pause for pause in contents.every_pause(db) if pause[1] == user)
+
+
+def _readable(
+    db: sqlite3.Connection,
+    is_chosen: Callable[[Row], bool],
+    told: Collection[int],
+    places: Collection[str] = (),
+) -> Iterator[Piece]:
+    """Some rows and messages, and what is needed to read them.
+
+    That is the Sessions they are from, the things they are about and their names there.
+    """
+    query = "SELECT session, batch FROM message WHERE id IN (SELECT value FROM json_each(?))"
+    found = db.execute(f"{query} GROUP BY session, batch", (json.dumps([*told]),)).fetchall()
+    sessions, batches = {*places, *(each for each, _ in found)}, {batch for _, batch in found}
+    nodes: set[tuple[str, str]] = set()
+    for row in filter(is_chosen, contents.rows(db)):
+        sessions.add(session := getattr(row, "session", ""))
+        if isinstance(row, Fact):
+            nodes |= {(session, row.subject), (session, row.object)}
+    entities = {node for _, node in nodes}
+    for row in contents.rows(db):
+        if is_chosen(row) or _is_needed(row, sessions, nodes, entities):
+            yield row
+    yield from (batch for batch in contents.claims(db) if batch.id in batches)
+    for ids in batched(sorted(told), PAGE):
+        yield from by_ids(db, ids)
 
 
 def _is_touched(gone: DeletionPlan, row: Row) -> bool:

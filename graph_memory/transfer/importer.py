@@ -66,7 +66,6 @@ class Plan:
         state: ``new``, or ``running`` or ``done`` if it was begun or brought in before.
     """
 
-    run: str
     format: str
     messages: int
     new: int
@@ -244,7 +243,6 @@ def _plan(db: sqlite3.Connection, intake: Intake, run: Run) -> Plan:
         "SELECT min(at), max(at), count(*) FROM message"
     ).fetchone()
     return Plan(
-        run=run.id,
         format=run.format,
         messages=messages,
         new=_new(db, intake),
