@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from ..errors import NotFoundError
-from ..learning.parse import finite, line_of
+from ..learning.parse import NONE, finite, line_of
 from ..learning.prompt import ExtractionExtension, PromptContext, language
 from ..locales import in_all, say
 from ..model import Basis, Batch, SessionRow, register, stable_id
@@ -184,7 +184,8 @@ class InnerStateExtension:
         told: dict[str, Any] = {
             part: line_of(given.get(field), MAX_PART) for field, part in _FIELDS.items()
         }
-        new = replace(current, **{part: text for part, text in told.items() if text})
+        said = {part: text for part, text in told.items() if text and not NONE.fullmatch(text)}
+        new = replace(current, **said)
         if new != current:
             draft.put.append(replace(new, version=current.version + 1, at=now))
 

@@ -51,8 +51,14 @@ _FIELD = dict(zip(_COLUMNS, (*_FACT, "evidence"), strict=True))
 _SPLIT = re.compile(r"[|｜]")
 _COAT = re.compile(r'^\d{1,2}(?:[.)）]\s|、)\s*|^"(.*)",?$')
 """What numbered lines begin with, and quotes around a line of a list."""
+NONE = re.compile(
+    r"\W*(?:(?:没有|暂?无)(?:新的?)?(?:体会|变化|内容)?|不变|同上|空|none|null|nothing|n/a"
+    r"|no change|unchanged|same as before)\W*",
+    re.IGNORECASE,
+)
+"""What models write for nothing where they were to write nothing."""
 _NOTHING = re.compile(
-    r"\W*(?:无|空|none|nothing)\W*$|.{0,20}?(?:没有?|无需|不需要|暂无|\bno(?:thing)?\b).{0,12}"
+    r".{0,20}?(?:没有?|无需|不需要|暂无|\bno(?:thing)?\b).{0,12}"
     r"(?:[记存新]|remember|memor|sav|worth|new)",
     re.IGNORECASE,
 )
@@ -168,7 +174,8 @@ def parse(
     data = _answer_of(answer.arguments) or _answer_of(_loads(answer.text))
     if data is None:
         _require_end(answer.text)
-        if not (_SPLIT.search(answer.text) or _NOTHING.match(answer.text)):
+        is_empty = NONE.fullmatch(answer.text) or _NOTHING.match(answer.text)
+        if not (is_empty or _SPLIT.search(answer.text)):
             raise ExtractionError("the model answered neither lines nor JSON", Failure.NO_JSON)
         data = {"lines": answer.text}
     known, lines = data.get("known"), data.get("lines")
