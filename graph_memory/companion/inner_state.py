@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from ..errors import NotFoundError
-from ..learning.parse import NONE, finite, line_of
+from ..learning.parse import finite, sentence_of
 from ..learning.prompt import ExtractionExtension, PromptContext, language
 from ..locales import in_all, say
 from ..model import Basis, Batch, SessionRow, register, stable_id
@@ -182,10 +182,9 @@ class InnerStateExtension:
             return
         current = rows.get(InnerState, self._current.id) or self._current
         told: dict[str, Any] = {
-            part: line_of(given.get(field), MAX_PART) for field, part in _FIELDS.items()
+            part: sentence_of(given.get(field), MAX_PART) for field, part in _FIELDS.items()
         }
-        said = {part: text for part, text in told.items() if text and not NONE.fullmatch(text)}
-        new = replace(current, **said)
+        new = replace(current, **{part: text for part, text in told.items() if text})
         if new != current:
             draft.put.append(replace(new, version=current.version + 1, at=now))
 

@@ -51,7 +51,7 @@ _FIELD = dict(zip(_COLUMNS, (*_FACT, "evidence"), strict=True))
 _SPLIT = re.compile(r"[|｜]")
 _COAT = re.compile(r'^\d{1,2}(?:[.)）]\s|、)\s*|^"(.*)",?$')
 """What numbered lines begin with, and quotes around a line of a list."""
-NONE = re.compile(
+_NONE = re.compile(
     r"\W*(?:(?:没有|暂?无)(?:新的?)?(?:体会|变化|内容)?|不变|同上|空|none|null|nothing|n/a"
     r"|no change|unchanged|same as before)\W*",
     re.IGNORECASE,
@@ -174,7 +174,7 @@ def parse(
     data = _answer_of(answer.arguments) or _answer_of(_loads(answer.text))
     if data is None:
         _require_end(answer.text)
-        is_empty = NONE.fullmatch(answer.text) or _NOTHING.match(answer.text)
+        is_empty = _NONE.fullmatch(answer.text) or _NOTHING.match(answer.text)
         if not (is_empty or _SPLIT.search(answer.text)):
             raise ExtractionError("the model answered neither lines nor JSON", Failure.NO_JSON)
         data = {"lines": answer.text}
@@ -187,7 +187,7 @@ def parse(
         data = {**data, **known}
     read = partial(_fact, predicates={*PREDICATES, *relations})
     facts = _each(data.get("facts"), read, MAX_FACTS)
-    told = (line_of(each, MAX_SUMMARY) for each in many(data.get("summary"))[:MAX_NUMBERS])
+    told = (sentence_of(each, MAX_SUMMARY) for each in many(data.get("summary"))[:MAX_NUMBERS])
     summaries = tuple(summary for summary in told if summary)
     return Extraction(
         worth=_flag(data["worth"]) if data.get("worth") is not None else bool(facts or summaries),
@@ -311,7 +311,7 @@ def _entity(data: dict[str, Any]) -> EntityClaim | None:
 def _fact(data: dict[str, Any], predicates: Collection[str]) -> FactClaim | None:
     data = {_FIELD.get(key, key): value for key, value in data.items()}
     subject = line_of(data.get("subject"), MAX_NAME)
-    statement = line_of(data.get("statement"), MAX_STATEMENT)
+    statement = sentence_of(data.get("statement"), MAX_STATEMENT)
     if not subject or not statement:
         return None
     predicate = normalise(line_of(data.get("predicate"), MAX_NAME)).replace(" ", "_")
@@ -342,6 +342,12 @@ def line_of(value: Any, limit: int) -> str:
         # Python refuses to write out integers of thousands of digits.
         value = str(value) if abs(value) < 1e15 else ""
     return one_line(value[: 8 * limit], limit) if isinstance(value, str) else ""
+
+
+def sentence_of(value: Any, limit: int) -> str:
+    """A text on one line, empty also if it says that there is none."""
+    text = line_of(value, limit)
+    return "" if _NONE.fullmatch(text) else text
 
 
 def _flag(value: Any) -> bool:

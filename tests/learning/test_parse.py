@@ -328,7 +328,10 @@ def test_prose_that_there_is_nothing_is_an_answer(text: str, is_answer: bool):
         assert not parse(Answer(text)).worth
 
 
-@pytest.mark.parametrize("lines", ["", "  \n", [], "nothing to remember"])
+@pytest.mark.parametrize(
+    "lines",
+    ["", "  \n", [], "nothing to remember", "summary|无\nU1|other||1||0.1|||无", "summary|None."],
+)
 def test_no_lines_are_nothing_worth_remembering(lines: Any):
     extraction = parse(Answer("", {"lines": lines}))
     assert not extraction.worth
