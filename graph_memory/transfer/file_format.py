@@ -226,13 +226,26 @@ def _check_session(row: Session) -> None:
     """Scope goes by these fields, so one must not say another thing than the others."""
     if not row.id.endswith(f"#{row.persona}"):  # the chat itself may have moved
         raise FormatError("is not that of its persona", 0, "id")
-    platform, kind, key = [*row.circle.split(":", 2), "", ""][:3]
-    kind = PRIVATE if kind.startswith(f"{PRIVATE}@") else kind
-    owner = user_id(platform, key) if kind == PRIVATE else ""
-    if not platform or not key or kind not in (PRIVATE, GROUP):
-        raise FormatError("is neither a group nor a private chat", 0, "circle")
-    if row.owner != owner:
+    platform, kind, key = split_circle(row.circle, "circle")
+    if row.owner != (user_id(platform, key) if kind == PRIVATE else ""):
         raise FormatError("is not that of its circle", 0, "owner")
+
+
+def split_circle(circle: str, field: str = "into") -> tuple[str, str, str]:
+    """Platform, kind and key of a circle.
+
+    Args:
+        field: Where it stands.
+
+    Raises:
+        FormatError: It is none.
+    """
+    platform, kind, key = [*circle.split(":", 2), "", ""][:3]
+    kind = PRIVATE if kind.startswith(f"{PRIVATE}@") else kind
+    if not platform or kind not in (GROUP, PRIVATE) or not key:
+        error = FormatError(f"{circle[:80]!r} is no chat; write platform:group:number", 0, field)
+        raise error.told("no_chat", name=circle[:80])
+    return platform, kind, key
 
 
 def _message(data: Data) -> Message:

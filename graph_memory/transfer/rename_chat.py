@@ -14,8 +14,8 @@ from ..model import GROUP, Change, Link, Row, Session, user_id
 from ..store import Draft, Journal, contents
 from ..store.pauses import pauses, put_pause
 from ..store.rows import Tell, write
+from .file_format import split_circle
 from .import_runs import OWNER
-from .sources import split_circle
 
 _REASON = "move"
 

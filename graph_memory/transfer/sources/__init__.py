@@ -16,7 +16,6 @@ from .qq_chat_exporter import read_qq_chat
 from .source import Options as Options
 from .source import Pieces, database
 from .source import circle_meant as circle_meant
-from .source import split_circle as split_circle
 
 OWN_FORMAT = "memory"
 SOURCES: dict[str, Callable[[Path, Options], Pieces]] = {

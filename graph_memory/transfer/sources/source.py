@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import FormatError
-from ...model import GROUP, NO_PERSONA, PRIVATE, Session
+from ...model import GROUP, NO_PERSONA, Session
 from ...store.connection import open_to_read
 from ...store.rows import PAGE, paged
-from ..file_format import Piece
+from ..file_format import Piece, split_circle
 from ..intake import ChatWindow, Skipped, SourceLine
 
 _BETWEEN = {"lark": "%"} | dict.fromkeys(
@@ -97,20 +97,6 @@ def circle_meant(text: str, platform: str) -> str:
     if circle:
         split_circle(circle)
     return circle
-
-
-def split_circle(circle: str) -> tuple[str, str, str]:
-    """Platform, kind and key of a circle.
-
-    Raises:
-        FormatError: It is none.
-    """
-    platform, kind, key = [*circle.split(":", 2), "", ""][:3]
-    kind = PRIVATE if kind.startswith(f"{PRIVATE}@") else kind
-    if not platform or kind not in (GROUP, PRIVATE) or not key:
-        error = FormatError(f"{circle[:80]!r} is no chat; write platform:group:number", 0, "into")
-        raise error.told("no_chat", name=circle[:80])
-    return platform, kind, key
 
 
 @contextmanager
