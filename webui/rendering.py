@@ -224,5 +224,6 @@ def _is_overheard(request: Request) -> bool:
     """Whether this page travels between machines unencrypted, as far as can be told."""
     host = request.client.host if request.client else ""
     # Who sends this header without a proxy deceives nobody but themselves.
-    told = request.headers.get("x-forwarded-proto", request.url.scheme)
-    return not (is_ip(host) and ip_address(host).is_loopback) and told != "https"
+    is_encrypted = request.headers.get("x-forwarded-proto") == "https"
+    is_encrypted = is_encrypted or request.app.state.site.is_encrypted(request.scope)
+    return not (is_encrypted or (is_ip(host) and ip_address(host).is_loopback))

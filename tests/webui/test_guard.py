@@ -379,6 +379,14 @@ async def test_odd_forms_are_refused_calmly(owner: httpx.AsyncClient, content: b
 HTTPS = "https://memory.example.com"
 
 
+@pytest.mark.parametrize(("host", "is_warned"), [("memory.example.com", False), ("10.0.0.2", True)])
+async def test_by_the_public_name_one_comes_encrypted(service, host, is_warned):
+    """Though the proxy, in a container of its own, does not say so."""
+    async with client(application(service, webui_public_url=HTTPS), "172.18.0.2") as proxy:
+        shown = await proxy.get("/login", headers={"Host": host})
+    assert ("连接没有加密" in shown.text) == is_warned
+
+
 def at(app: FastAPI, base: str = "http://127.0.0.1:6190") -> httpx.AsyncClient:
     transport = httpx.ASGITransport(app=app, client=("127.0.0.1", 4711))
     return httpx.AsyncClient(transport=transport, base_url=base)

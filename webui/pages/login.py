@@ -35,7 +35,6 @@ async def enter(request: Request, visit: Visit) -> Response:
     given = visit.form
     wanted = local_path(given.get("next", "/"))
     browser = request.cookies.get(keyring.browser_cookie, "")
-    pause: float | None
     if link := given.get("link", ""):
         pause, wrong = (None if keyring.access.redeem(link) else 0.0), "link"
     else:
