@@ -9,13 +9,14 @@ from dataclasses import MISSING, fields, replace
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graph_memory.companion import CoreFact, FollowUp, InnerState, Mood
 from graph_memory.deletion import Tombstones, retraction
 from graph_memory.deletion.message_retention import trim_log
-from graph_memory.errors import FormatError
+from graph_memory.errors import FormatError, NotFoundError
 from graph_memory.learning import Learning
 from graph_memory.library import Library
 from graph_memory.model import (
@@ -480,6 +481,22 @@ async def test_an_import_is_undone_in_one_go(one: Journal, two: Journal, tmp_pat
     assert await exported(two) == before
     assert any(isinstance(each, Erased) and len(each.messages) == 5 for each in told)
     assert any(isinstance(each, Change) and each.reason == "undo import" for each in told)
+
+
+async def test_an_undo_that_is_asked_twice_takes_back_one_import(one, two, tmp_path):
+    await hear(one, GROUP, message(GROUP, user("1"), "今天下雨", T0))
+    mover = moverof(two)
+    for number, text in enumerate(("今天下雨", "明天天晴")):
+        await hear(one, GROUP, message(GROUP, user("1"), text, T0 + number))
+        path = put(tmp_path / f"{number}.jsonl", await exported(one))
+        await mover.bring(importer(two, path))
+    asked = asyncio.create_task(mover.undo())
+    while not two.works.under_way:
+        await asyncio.sleep(0)
+    with pytest.raises(NotFoundError, match="being undone"):
+        await mover.undo()
+    await asked
+    assert len([run for run in await mover.runs() if run.is_there]) == 1
 
 
 async def test_what_was_altered_since_stays(one: Journal, two: Journal, tmp_path: Path) -> None:
