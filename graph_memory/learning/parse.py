@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 
 from ..errors import ExtractionError, Failure
 from ..inference.ports import Answer
+from ..locales import in_all
 from ..model import PREDICATES, EntityType
 from ..text import normalise, one_line
 
@@ -79,6 +80,10 @@ _LABEL = re.compile(r"\W*[EU]\D{0,2}\d", re.IGNORECASE)
 _SEPARATOR = re.compile(r"[,，、;；/|]")
 _SPACED = re.compile(r"[\s,，、;；/]+")
 _YES = frozenset({"true", "yes", "y", "1", "是", "有", "值得", "对"})
+_PREDICATES = {
+    normalise(text): name for name in PREDICATES for text in in_all(f"predicate.{name}").values()
+}
+"""Predicates by what people call them, as models do."""
 _TYPE_TEXT = """
     person=people,human,人,人物 place=location,city,country,地点,地方
     organization=organisation,org,company,组织,公司 thing=object,product,food,物品
@@ -314,13 +319,14 @@ def _fact(data: dict[str, Any], predicates: Collection[str]) -> FactClaim | None
     statement = sentence_of(data.get("statement"), MAX_STATEMENT)
     if not subject or not statement:
         return None
-    predicate = normalise(line_of(data.get("predicate"), MAX_NAME)).replace(" ", "_")
+    called = normalise(line_of(data.get("predicate"), MAX_NAME))
+    predicate = called.replace(" ", "_")
     marks = normalise(" ".join(line_of(each, MAX_NAME) for each in many(data.get("marks"))[:10]))
     asked = " ".join(line_of(each, MAX_KEYWORDS) for each in many(data.get("keywords"))[:10])
     words = _SPACED.split(asked[:MAX_KEYWORDS])
     return FactClaim(
         subject=subject,
-        predicate=predicate if predicate in predicates else "other",
+        predicate=predicate if predicate in predicates else _PREDICATES.get(called, "other"),
         object=line_of(data.get("object"), MAX_NAME),
         statement=statement,
         importance=_share(data.get("importance")),

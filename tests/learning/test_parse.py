@@ -315,6 +315,12 @@ def test_what_stands_behind_a_mark_is_no_other_known_fact(said: str):
     assert parse(Answer("", {"lines": f"ended|{said}"})).ended == {4: 12}
 
 
+@tabled
+def test_a_predicate_is_known_by_what_people_call_it(word: str, predicate: str):
+    line = f"U1|{word}|上海|1||0.5|||张三住在上海"
+    assert parse(Answer("", {"lines": line})).facts[0].predicate == predicate
+
+
 @pytest.mark.parametrize("empty", ["|||", "||||", "||||||"])
 def test_a_part_too_many_is_no_part_of_the_statement(empty: str):
     for end in ("", "|", " | "):
