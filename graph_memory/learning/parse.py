@@ -64,6 +64,7 @@ _NOTHING = re.compile(
     re.IGNORECASE,
 )
 """How models say that there is nothing to remember, though they were to say no line."""
+_SUMMARY = re.compile(r"^(?:summary|摘要|总结)\s*[:：|｜]", re.IGNORECASE)
 _ONE_AFTER_ANOTHER = re.compile(r"\}\s+\{")
 """Between objects of which no list is made."""
 _REPLACES = re.compile(r">\s*([0-9]{1,6}(?:\s*[,，、]\s*[0-9]{1,6})*)")
@@ -223,7 +224,7 @@ def _items(text: str) -> dict[str, Any]:
     words = ("summary", "restated", "ended", "used", "entities", "facts")
     found: dict[str, list[Any]] = {word: [] for word in words}
     for line in text.splitlines():
-        told = _COAT.sub(r"\1", line.strip(" \t|｜-*`"))
+        told = _SUMMARY.sub("summary|", _COAT.sub(r"\1", line.strip(" \t|｜-*`")))
         parts = [part.strip() for part in _SPLIT.split(told, len(_FACT) - 1)]
         word = normalise(parts[0])
         if len(parts) == 1:

@@ -64,6 +64,7 @@ def check(extraction: Extraction) -> None:
     Answer(json.dumps(LINES.splitlines(), ensure_ascii=False, indent=1)),
     Answer("".join(f'- "{each}"\n' for each in LINES.splitlines())),
     Answer(f"好的：\n```\n{LINES}```"), Answer(LINES.replace("|", "｜")),
+    Answer(LINES.replace("summary|", "Summary: ")), Answer(LINES.replace("summary|", "摘要：")),
 ])  # fmt: skip
 def test_one_answer_in_many_coats(answer: Answer):
     check(parse(answer))
