@@ -22,6 +22,7 @@ from ..transfer import (
     Importer,
     Options,
     Plan,
+    Run,
     circle_meant,
     full_names,
     preview_renaming,
@@ -143,14 +144,14 @@ class TransferCommands(Answers):
             if not words:
                 return await self._overview()
             is_confirmed, is_undone = (words[0].casefold() in each for each in (_YES, _UNDO))
-            if len(words) > 1 and (is_confirmed or is_undone):
+            is_sure = is_undone and len(words) == 2 and words[1].casefold() in _YES
+            if len(words) > 1 and (is_confirmed or is_undone) and not is_sure:
                 return misused(self._language, "import", " ".join(words[1:]))
             if is_confirmed:
                 return await self._confirm(turn)
             if not is_undone:
                 return await self._look(turn, words, around)
-            undone = await self.memory.transfer.undo()
-            return self._say("import_undone", messages=undone.messages, kept=undone.kept)
+            return await self._take_back(is_sure=is_sure)
         except NotFoundError as error:  # nothing to undo
             return explain(self._language, error) if error.code else self._say("import_undo_none")
         except FormatError as error:
@@ -209,6 +210,19 @@ class TransferCommands(Answers):
             lines.append(self._say("import_learning"))
         return "\n".join(lines)
 
+    async def _take_back(self, *, is_sure: bool) -> str:
+        """Undo the newest import; one of an earlier conversation is named first."""
+        run = next(
+            (run for run in reversed(await self.memory.transfer.runs()) if run.is_there), None
+        )
+        if run and not is_sure and self.memory.now() - run.at > CONFIRM:
+            return self._say("import_undo_ask", **self._about(run))
+        undone = await self.memory.transfer.undo(run.id if run else "")
+        return self._say("import_undone", messages=undone.messages, kept=undone.kept)
+
+    def _about(self, run: Run) -> dict[str, object]:
+        return {"when": self._moment(run.at), "messages": run.count, "rows": run.rows}
+
     async def _overview(self) -> str:
         service = self.memory.transfer
         lines = []
@@ -226,8 +240,7 @@ class TransferCommands(Answers):
             for path in paths[:LISTED]
         ]
         for run in [run for run in await service.runs() if run.is_there][-1:]:
-            about = {"when": self._moment(run.at), "messages": run.count, "rows": run.rows}
-            lines.append(self._say("import_last", **about))
+            lines.append(self._say("import_last", **self._about(run)))
         return "\n".join([*lines, self._say("import_how")])
 
     def _plan(self, plan: Plan, *, learns: bool) -> str:

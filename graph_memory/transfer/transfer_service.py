@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 
 from ..context import Context, Part
-from ..errors import JournalError, NotFoundError
+from ..errors import JournalError
 from ..learning import Learning
 from ..model import Asker
 from ..store import Rows
@@ -206,10 +206,8 @@ class TransferService(Part):
         """Take an import back, the newest without an id; what was altered since stays.
 
         Raises:
-            NotFoundError: There is none, or that is being done: asked twice, it takes back one.
+            NotFoundError: There is none.
         """
-        if not id and any(work.kind == "undo" for work in self._journal.works.under_way):
-            raise NotFoundError("an import is being undone").told("undoing")
         async with self._lock:
             return await self._undo(id)
 

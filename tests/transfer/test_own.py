@@ -490,11 +490,10 @@ async def test_an_undo_that_is_asked_twice_takes_back_one_import(one, two, tmp_p
         await hear(one, GROUP, message(GROUP, user("1"), text, T0 + number))
         path = put(tmp_path / f"{number}.jsonl", await exported(one))
         await mover.bring(importer(two, path))
-    asked = asyncio.create_task(mover.undo())
-    while not two.works.under_way:
-        await asyncio.sleep(0)
-    with pytest.raises(NotFoundError, match="being undone"):
-        await mover.undo()
+    newest = (await mover.runs())[-1].id
+    asked = asyncio.create_task(mover.undo(newest))
+    with pytest.raises(NotFoundError):
+        await asyncio.gather(asked, mover.undo(newest))
     await asked
     assert len([run for run in await mover.runs() if run.is_there]) == 1
 
