@@ -330,7 +330,6 @@ class _ImportTask:
         here = contents.sessions(db)
         new: list[Row] = [each for id, each in self._sessions.items() if id not in here]
         self._put(db, new, run.reason, tell)
-        self._sessions |= here  # one may have moved
         over = {(kind, id, at) for kind, id, at, until in contents.every_pause(db) if until}
         for pause in (p for p in contents.every_pause(self._intake.db) if p[:3] not in over):
             put_pause(db, *pause)
