@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import re
 import zlib
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -41,6 +42,7 @@ MAX_KEYWORDS = 80
 _KEYS = frozenset(
     {"lines", "worth", "summary", "entities", "facts", "known", "restated", "used", "ended"}
 )
+_MARKS = frozenset({"summary", "restated", "ended", "used"})
 _ENTITY = ("id", "name", "type", "aliases")
 _FACT = (
     "subject", "predicate", "object", "evidence", "date", "importance", "marks", "keywords",
@@ -185,16 +187,14 @@ def parse(
             raise ExtractionError("the model answered neither lines nor JSON", Failure.NO_JSON)
         data = {"lines": answer.text}
     known, lines = data.get("known"), data.get("lines")
-    if "lines" in data:
-        text = "\n".join(line for line in many(lines) if isinstance(line, str))
-        nested = (_answer_of(text) or _answer_of(lines)) if _is_nested(lines) else None
-        data = {**data, **(nested or _items(text))}
-    elif isinstance(known, dict):
-        data = {**data, **known}
+    told = [each for key in ("lines", "facts", "entities") for each in many(data.get(key))]
+    text = "\n".join(each for each in told if isinstance(each, str))
+    nested = (_answer_of(text) or _answer_of(lines)) if _is_nested(lines) else None
+    data = {**data, **(known if isinstance(known, dict) else {}), **(nested or _items(text))}
     read = partial(_fact, predicates={*PREDICATES, *relations})
     facts = _each(data.get("facts"), read, MAX_FACTS)
-    told = (sentence_of(each, MAX_SUMMARY) for each in many(data.get("summary"))[:MAX_NUMBERS])
-    summaries = tuple(summary for summary in told if summary)
+    summed = (sentence_of(each, MAX_SUMMARY) for each in many(data.get("summary"))[:MAX_NUMBERS])
+    summaries = tuple(filter(None, summed))
     return Extraction(
         worth=_flag(data["worth"]) if data.get("worth") is not None else bool(facts or summaries),
         summaries=summaries,
@@ -221,8 +221,7 @@ def _is_nested(lines: Any) -> bool:
 def _items(text: str) -> dict[str, Any]:
     """The lines of an answer as objects, by the first of their parts."""
     text = text if "\n" in text else text.replace("\\n", "\n")  # escaped twice
-    words = ("summary", "restated", "ended", "used", "entities", "facts")
-    found: dict[str, list[Any]] = {word: [] for word in words}
+    found: dict[str, list[Any]] = defaultdict(list)
     for line in text.splitlines():
         told = _SUMMARY.sub("summary|", _COAT.sub(r"\1", line.strip(" \t|｜-*`")))
         parts = [part.strip() for part in _SPLIT.split(told, len(_FACT) - 1)]
@@ -232,7 +231,7 @@ def _items(text: str) -> dict[str, Any]:
         is_said = not parts[-1].isascii() or " " in parts[-1]
         if len(parts) < len(_FACT) - 1 and normalise(parts[1]) in PREDICATES and not is_said:
             continue  # the answer breaks off within a fact
-        if word in found:
+        if word in _MARKS:
             found[word].append(",".join(parts[1:]))
         elif len(parts) <= len(_ENTITY):
             if normalise(parts[1]) in _TYPES and not _LABEL.match(parts[0]):
@@ -284,11 +283,14 @@ def _answer_of(data: Any, depth: int = 3) -> dict[str, Any] | None:
         return {"facts": data}
     # In one of some values: as an object, else as text; or in several calls, some lines in each.
     objects = [item for item in data[:MAX_FACTS] if isinstance(item, dict | list)]
-    texts = [item for item in data[:MAX_FACTS] if isinstance(item, str) and "{" in item]
+    said = [item for item in data if isinstance(item, str)]
+    texts = [item for item in said[:MAX_FACTS] if "{" in item]
     found = list(filter(None, (_answer_of(item, depth - 1) for item in (*objects, *texts))))
     lines = [line for each in found for line in many(each.get("lines"))]
     if len(found) > 1 and lines:
         return {**found[0], "lines": lines}
+    if not found and any(len(_SPLIT.findall(item)) > 2 for item in said):
+        return {"lines": said}  # by whatever name
     return found[0] if found else None
 
 

@@ -65,6 +65,11 @@ def check(extraction: Extraction) -> None:
     Answer("".join(f'- "{each}"\n' for each in LINES.splitlines())),
     Answer(f"好的：\n```\n{LINES}```"), Answer(LINES.replace("|", "｜")),
     Answer(LINES.replace("summary|", "Summary: ")), Answer(LINES.replace("summary|", "摘要：")),
+    Answer("", {"line": LINES}), Answer("", {"memories": LINES.splitlines()}),
+    Answer(json.dumps({"memories": LINES.splitlines()}, ensure_ascii=False)),
+    Answer("", {"facts": LINES.splitlines()}), Answer("", {**GOOD, "facts": LINES.splitlines()[2]}),
+    Answer("", {**GOOD, "entities": LINES.splitlines()[1:2]}),
+    Answer("", {"summary": GOOD["summary"], "lines": LINES.splitlines()[1:]}),
 ])  # fmt: skip
 def test_one_answer_in_many_coats(answer: Answer):
     check(parse(answer))
