@@ -12,7 +12,7 @@ const proof = document.querySelector("meta[name=csrf-token]").content;
 function failed(reason) {
   sending.classList.add("failed");
   document.getElementById("send-state").textContent = sending.dataset.failed.replace("{reason}", reason);
-  sending.elements.file.disabled = false;
+  Object.assign(sending.elements.file, { disabled: false, value: "" }); // else the same is no change
 }
 
 function received(status, answer) {
