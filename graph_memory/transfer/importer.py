@@ -56,7 +56,7 @@ class Plan:
     Attributes:
         messages, new: How many messages the file holds, and how many are not here yet.
         rows: How many rows of each kind.
-        chats: Title or circle, persona, and how many messages, of each Session.
+        chats: Title and circle, persona, and how many messages, of each Session.
         since, until: First and last message; ``None`` if there is none.
         examples: Name and text of a few messages.
         skipped: How much was left out, by reason: ``origin`` (nobody knows which chat),
@@ -248,7 +248,8 @@ def _plan(db: sqlite3.Connection, intake: Intake, run: Run) -> Plan:
         new=_new(db, intake),
         rows=dict(intake.db.execute("SELECT kind, count(*) FROM row GROUP BY kind").fetchall()),
         chats=[
-            (each.title or each.circle, each.persona, counts.get(each.id, 0)) for each in sessions
+            (f"{each.title} {each.circle}".strip(), each.persona, counts.get(each.id, 0))
+            for each in sessions
         ],
         since=since,
         until=until,

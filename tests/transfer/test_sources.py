@@ -567,7 +567,7 @@ async def test_a_group_from_qq(journal: Journal, tmp_path: Path) -> None:
     path = put(tmp_path / "x.json", qq_file(info, *said))
     plan, _ = await brought(journal, path, replace(OPTIONS, bots=frozenset({"7"})))
     assert plan.skipped == {"recalled": 1}
-    assert plan.chats == [("乐团", "mei", 2)]
+    assert plan.chats == [(f"乐团 {group('9').circle}", "mei", 2)]
     found = await everything(journal)
     assert [(m.sender, m.name, m.text) for m in found] == [
         (user("1"), "卡1", "我在学大提琴"),
