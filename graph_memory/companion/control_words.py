@@ -104,8 +104,8 @@ def unasked(text: str) -> str:
 
 
 def _word(line: str) -> Word | None:
-    """The word that a line consists of."""
-    line = line.strip()
+    """The word that a line consists of, but for a full stop."""
+    line = line.strip().rstrip("。.")
     if line in REMARKS:
         return Word.SILENCE
     if line in (Word.SILENCE, Word.WANT_MORE):

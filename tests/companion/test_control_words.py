@@ -11,6 +11,7 @@ from graph_memory.companion.control_words import (
     MAX_REASON,
     MIN_DELAY,
     Intent,
+    Reply,
     Word,
     neutral,
     read,
@@ -81,6 +82,8 @@ def test_a_wish(text: str) -> None:
 def test_silence() -> None:
     assert read("<SILENCE>", ALL).is_silent
     assert read("\n <SILENCE> \n", ALL).is_silent
+    assert read("<SILENCE>。", ALL).is_silent
+    assert read("好。\n<WANT_MORE>.", ALL) == Reply("好。", frozenset({Word.WANT_MORE}))
     assert read(" （看到了，没有回复）\n", ALL).is_silent
     assert read("(read, not answered)", ALL).is_silent
     assert read("（看到了，没有回复）\n好吧，我回。", ALL).text == "好吧，我回。"
