@@ -186,8 +186,9 @@ class Proactive(Part):
 
     async def overtake(self, session: Session) -> None:
         """Drop what is planned in a Session: its user is back, if only with a picture."""
-        for row in await self.standing(session) if self.is_on else ():
-            await self.cancel(row, ACTOR)
+        if self.is_on and not session.is_group:
+            for row in await self.standing(session):
+                await self.cancel(row, ACTOR)
 
     async def _is_over(self, session: Session, row: FollowUp) -> bool:
         """Whether its user has talked since, or had what was said last forgotten."""
