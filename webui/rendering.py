@@ -118,9 +118,9 @@ class PageRequest:
     def render(self, template: str, status: int = 200, **context: Any) -> Response:
         """A page from a template and its variables."""
         request, keyring = self._request, self.app.keyring
-        theme = request.cookies.get(THEME_COOKIE, "")
+        theme, sealed = (request.cookies.get(name, "") for name in (THEME_COOKIE, FLASH_COOKIE))
         login: str = getattr(request.state, "login", "")
-        sealed = request.cookies.get(FLASH_COOKIE, "")
+        is_seen = sealed and request.headers.get("sec-fetch-mode", "navigate") == "navigate"
         values = dict(
             t=self.words,
             theme=theme if theme in THEMES else "auto",
@@ -132,13 +132,13 @@ class PageRequest:
             path=request.scope["path"],
             here=local_path(request.scope["path"] + f"?{request.url.query}"),
             places=PLACES,
-            done=keyring.unseal(sealed) if sealed and login else {},
+            done=keyring.unseal(sealed) if is_seen and login else {},
             overheard=_is_overheard(request),
             framed=DASHBOARD in request.scope,
             **context,
         )
         response = SlicedPage(lambda: templates().get_template(template).generate(values), status)
-        if sealed:
+        if is_seen:  # by a person, not by a script of another window
             response.delete_cookie(FLASH_COOKIE)
         return response
 

@@ -6,7 +6,7 @@ import re
 
 from tests.makers import message, private
 
-from .browsing import press
+from .browsing import press, send
 from .conftest import application, client, entered
 
 HOME = private("zhang")
@@ -29,6 +29,15 @@ async def test_a_page_says_what_had_happened_before_it_was_read(memory):
         now = await browser.get(NOW)
         assert now.json()["messages"] == before["messages"] + 1
         assert "猫" not in now.text
+
+
+async def test_what_was_done_is_not_told_to_a_script_of_another_window(memory):
+    async with entered(application(memory)) as browser:
+        await send(browser, "/data/backup")
+        script = {"Sec-Fetch-Mode": "cors"}
+        assert "已做好一份备份" not in (await browser.get("/", headers=script)).text
+        assert "已做好一份备份" in (await browser.get("/data")).text
+        assert "已做好一份备份" not in (await browser.get("/data")).text
 
 
 async def test_logging_out_ends_what_that_login_is_told_only(memory):
