@@ -80,3 +80,14 @@ async def test_a_backup_is_restored_and_the_page_comes_back_by_itself(visit: Ope
     await seen.page.close()
     await bot.stop()
     seen.wrong = [each for each in seen.wrong if "ERR_" not in each]
+
+
+async def test_a_connection_that_breaks_is_said(visit: Opener) -> None:
+    found = await visit(at="/data")
+    await found.page.route("**/api/v1/imports/files*", lambda route: route.abort())
+    await found.page.set_input_files(
+        "#file", {"name": "x.json", "mimeType": "application/json", "buffer": b"{}"}
+    )
+    await expect(found.page.locator("#send-state")).to_have_text("没有传上去：连接断了")
+    assert [wrong for wrong in found.wrong if "ERR_FAILED" not in wrong] == []
+    found.wrong.clear()

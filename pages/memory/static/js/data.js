@@ -27,7 +27,7 @@ function send(file) {
     document.getElementById("send-state").textContent = `${Math.round((100 * loaded) / (total || 1))} %`;
   });
   request.addEventListener("load", () => received(request.status, request.response));
-  request.addEventListener("error", () => failed("…"));
+  request.addEventListener("error", () => failed(sending.dataset.broken));
   request.open("POST", `/api/v1/imports/files?${new URLSearchParams({ name: file.name })}`);
   request.responseType = "json";
   request.setRequestHeader("X-CSRF-Token", proof);
