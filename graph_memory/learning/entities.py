@@ -29,12 +29,10 @@ FIRST = _words("我 本人 自己 我自己 俺 咱 i me myself")
 """The speaker."""
 SECOND = _words("你 妳 您 你自己 you yourself")
 """The one who is spoken to."""
-SPEAKER = _words("用户 使用者 发言者 说话人 user the-user speaker the-speaker")
-"""The one person of a private chat; in a group nobody in particular."""
-NOBODY = SPEAKER | _words("""
-    对方 某人 有人 别人 他人 大家 所有人 群友 群成员 网友 人
+NOBODY = _words("""
+    用户 使用者 发言者 说话人 对方 某人 有人 别人 他人 大家 所有人 群友 群成员 网友 人
     他 她 它 他们 她们 它们 我们 咱们 你们 双方 这 那 这个 那个 未知 无
-    users someone somebody everyone everybody people person
+    user users the-user speaker the-speaker someone somebody everyone everybody people person
     he she it him her they them we us this that unknown none null n/a
 """)
 """Nobody in particular; these never become nodes."""
@@ -220,8 +218,7 @@ class EntityResolver:
         if _USER_LABEL.fullmatch(word) and not is_thing:
             person = self._labels.people.get(word.upper())
             return self._labelled(person, message) if person else None
-        is_owner = speaker == self._session.owner
-        if word in FIRST or (is_owner and simplified(word) in SPEAKER):
+        if word in FIRST:
             return self.bot if speaker == BOT else Node(speaker)
         if word in SECOND:
             return self._spoken_to(message)
