@@ -21,7 +21,7 @@ from .query import RecallOptions, only_asks
 from .ranking import NOWHERE, Candidate, Ranking
 from .render import TokenTally
 from .visible import Citation, VisibleSet
-from .weights import BESIDE, BRIEF, FAIR, FEW, MINOR, NEAR, SAME
+from .weights import BESIDE, BRIEF, FAIR, FEW, MINOR, NEAR, SAME, SHORT
 
 SOME = BESIDE / 2
 """Evidence that each further memory needs, unless its score is near the best."""
@@ -187,12 +187,17 @@ class _Chooser:
             text = shown.document.text
             if not unsaid([newer], text, self._asked_for):
                 return False  # it says all that is asked for, and is as relevant
+        if isinstance(shown.document.source, Episode) and self._chosen.total() >= FEW:
+            return False  # it is as long as several facts
+        is_fair = shown.score >= FAIR * top.score
+        if count and self._tally.total + self._tally.price(shown) <= SHORT:
+            return is_fair and shown.evidence > 0
         if shown.evidence < SOME or not count:
             return shown.evidence >= SOME
         if count >= FEW:
             return shown.score >= NEAR * top.score
         # Of those that say the same, all but the first have a low score.
-        return shown.score >= FAIR * top.score or shown.evidence >= SAME * top.evidence
+        return is_fair or shown.evidence >= SAME * top.evidence
 
     def _told(self, source: Source) -> set[int]:
         """Messages of which the memories that are chosen, one more, say what is asked for."""

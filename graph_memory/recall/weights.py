@@ -26,6 +26,8 @@ COVERED, COVERED_BLINDLY = 0.24, 0.088
 """Share of the question's words that is, with and without vectors."""
 BESIDE = 0.5
 """Evidence that is enough for an earnest question, or beside another one that has 1."""
+SHORT = 150
+"""Tokens up to which a reminder takes what is fair, be there little evidence."""
 FAIR, NEAR = 0.5, 0.7
 """Shares of the best score that a memory of the first few needs, and one after them."""
 EVIDENCE = 0.2

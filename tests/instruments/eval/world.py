@@ -29,6 +29,8 @@ LANGUAGES = {
     "dorm": "zh",
     "crew": "en",
     "fans": "zh",
+    "salon": "zh",
+    "stage": "en",
 }
 """Worlds, and the language their bot is set to."""
 PACE, REPLY = 25.0, 4.0
