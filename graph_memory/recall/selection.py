@@ -24,7 +24,7 @@ from .visible import Citation, VisibleSet
 from .weights import BESIDE, BRIEF, FAIR, FEW, MINOR, NEAR, SAME, SHORT
 
 SOME = BESIDE / 2
-"""Evidence that each further memory needs, unless its score is near the best."""
+"""Evidence that the first memory needs, and each that makes a reminder longer than short."""
 
 _NUMBERS = re.compile(r"\d+")
 
