@@ -190,8 +190,9 @@ class _Chooser:
         if isinstance(shown.document.source, Episode) and self._chosen.total() >= FEW:
             return False  # it is as long as several facts
         is_fair = shown.score >= FAIR * top.score
-        if count and self._tally.total + self._tally.price(shown) <= SHORT:
-            return is_fair and shown.evidence > 0
+        is_short = self._tally.total + self._tally.price(shown) <= SHORT
+        if count and is_short and is_fair and shown.evidence > 0:
+            return True
         if shown.evidence < SOME or not count:
             return shown.evidence >= SOME
         if count >= FEW:
