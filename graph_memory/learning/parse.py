@@ -61,8 +61,8 @@ _NONE = re.compile(
 )
 """What models write for nothing where they were to write nothing."""
 _NOTHING = re.compile(
-    r".{0,20}?(?:没有?|无需|不需要|暂无|\bno(?:thing)?\b).{0,12}"
-    r"(?:[记存新]|remember|memor|sav|worth|new)",
+    r".{0,20}?(?:(?:没有?|无需|不需要|暂无).{0,8}(?:记[住忆录得的]|需要记|保存|新的?(?:信息|内容|事实))"
+    r"|\bno(?:thing)?\b.{0,12}(?:to (?:remember|memori|sav)|worth|new (?:fact|memor|information)))",
     re.IGNORECASE,
 )
 """How models say that there is nothing to remember, though they were to say no line."""

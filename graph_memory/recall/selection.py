@@ -190,8 +190,7 @@ class _Chooser:
         if isinstance(shown.document.source, Episode) and self._chosen.total() >= FEW:
             return False  # it is as long as several facts
         is_fair = shown.score >= FAIR * top.score
-        is_short = self._tally.total + self._tally.price(shown) <= SHORT
-        if count and is_short and is_fair and shown.evidence > 0:
+        if count and is_fair and shown.evidence > 0 and self._would_be_short(shown):
             return True
         if shown.evidence < SOME or not count:
             return shown.evidence >= SOME
@@ -199,6 +198,9 @@ class _Chooser:
             return shown.score >= NEAR * top.score
         # Of those that say the same, all but the first have a low score.
         return is_fair or shown.evidence >= SAME * top.evidence
+
+    def _would_be_short(self, shown: Candidate) -> bool:
+        return self._tally.total + self._tally.price(shown) <= SHORT
 
     def _told(self, source: Source) -> set[int]:
         """Messages of which the memories that are chosen, one more, say what is asked for."""
