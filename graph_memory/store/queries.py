@@ -301,12 +301,12 @@ def conflicts(db: sqlite3.Connection, now: float, limit: int) -> list[tuple[str,
     With whether they say two things, the newest first; without those that are settled.
     """
     return db.execute(
-        "WITH live AS MATERIALIZED (SELECT id, session, subject, predicate, object, change"
+        "WITH live AS MATERIALIZED (SELECT id, subject, predicate, object, change,"
+        f" CASE WHEN predicate IN {_SINGLE} THEN '' ELSE session || object END AS same"
         f" FROM fact f WHERE predicate NOT IN {_OFTEN} AND {_LIVE})"
-        " SELECT f.id, g.id, f.object != g.object FROM live f"
-        " JOIN live g ON g.subject = f.subject AND g.predicate = f.predicate AND g.id > f.id"
-        f" WHERE CASE WHEN f.predicate IN {_SINGLE} THEN f.object != g.object"
-        " ELSE f.object = g.object AND f.object != f.subject AND f.session = g.session END"
+        " SELECT f.id, g.id, f.object != g.object FROM live f JOIN live g ON g.subject = f.subject"
+        " AND g.predicate = f.predicate AND g.same = f.same AND g.id > f.id"
+        " WHERE CASE f.same WHEN '' THEN f.object != g.object ELSE f.object != f.subject END"
         f" AND NOT EXISTS (SELECT 1 FROM settled s WHERE s.a = f.id AND s.b = g.id) AND {_LASTING}"
         " ORDER BY max(f.change, g.change) DESC, f.id, g.id LIMIT :limit",
         {"now": now, "limit": limit},

@@ -68,6 +68,11 @@ def test_the_facts_about_somebody_are_found_by_both_their_keys(db) -> None:
     assert "INDEX fact_object (object=?)" in found
 
 
+def test_who_has_ten_thousand_books_is_not_compared_with_themselves(db) -> None:
+    found = plan(db, lambda: queries.conflicts(db, T0, 10))
+    assert "INDEX (same=? AND predicate=? AND subject=?)" in found
+
+
 @pytest.mark.parametrize(("index", "run"), [
     ("row_ended", lambda db: queries.newest_episodes(db, HERE, 10, bool, told=True)),
     ("row_ended", lambda db: queries.visits(db, HERE, T0)),
