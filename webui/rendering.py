@@ -83,13 +83,16 @@ def templates() -> Environment:
 
 
 class PageRequest:
-    """A request for a page: what was sent, in whose language, and how it is answered."""
+    """A request for a page: what was sent, in whose language, and how it is answered.
 
-    def __init__(self, request: Request) -> None:
-        self._request = request
+    Args:
+        marks: Of what had happened before anything was read (``live.py``).
+    """
+
+    def __init__(self, request: Request, marks: str = "") -> None:
+        self._request, self._marks = request, marks
         self.app = request.app.state
         """What all pages share; see ``create_app``."""
-        self._counts: str = self.app.live.counts  # before anything is read
         options: settings.Settings = self.app.options
         chosen = request.cookies.get(LANGUAGE_COOKIE, "")
         language = chosen if chosen in LANGUAGES else options.language
@@ -128,7 +131,7 @@ class PageRequest:
             languages=LANGUAGES,
             login=login,
             token=keyring.token(login) if login else "",
-            counts=self._counts,
+            marks=self._marks,
             path=request.scope["path"],
             here=local_path(request.scope["path"] + f"?{request.url.query}"),
             places=PLACES,
@@ -162,7 +165,8 @@ async def _memory_of(request: Request) -> Any:
 
 
 async def _visit(request: Request) -> PageRequest:
-    return PageRequest(request)
+    state = request.app.state
+    return PageRequest(request, await state.live.marks() if request.state.login else "")
 
 
 Memory = Annotated[service.MemoryService, Depends(_memory_of)]

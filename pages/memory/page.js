@@ -5,7 +5,6 @@
 
 import { ask, go, here, pass } from "./static/js/place.js";
 
-const LATE = 500; // milliseconds after which every press is seen to work (app.js)
 const bridge = window.AstrBotPluginView ?? window.AstrBotPluginPage;
 const element = (id) => document.getElementById(id);
 
@@ -92,7 +91,7 @@ function refused(form, { message }) {
   form.querySelector(".away-now")?.remove();
   const textContent = say("away", { problem: message });
   form.append(Object.assign(document.createElement("p"), { className: "error away-now", role: "alert", textContent }));
-  setTimeout(() => dispatchEvent(new Event("pageshow")), LATE); // nothing is under way any more
+  dispatchEvent(new Event("pageshow")); // nothing is under way any more
 }
 
 // ------------------------------------------------------------------- the start

@@ -1,15 +1,21 @@
 """Walking the pages with a real browser, by pointer, by finger and by keyboard alone."""
 
+import asyncio
+from typing import TYPE_CHECKING
+
 import pytest
 
 from graph_memory.model import User
 from graph_memory.service import MemoryService
 from tests.makers import group, name, put
-from tests.webui.browsing import HOSTILE
+from tests.webui.browsing import HOSTILE, LIFE
 from tests.webui.seed import fact_id
 from tests.webui.story import LI, MALLORY, XSS
 
 from .conftest import Opener, expect, script
+
+if TYPE_CHECKING:
+    from playwright.async_api import Route
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="package")]
 
@@ -62,6 +68,26 @@ async def test_each_main_page_is_two_letters_away(visit: Opener) -> None:
     await keyboard.type("gm")
     assert page.url == before
     assert await page.input_value("#q") == "gm"
+
+
+STOPPED = script("stopped.js")
+"""Presses a button and then the browser's Stop; gives how many forms and buttons still wait."""
+
+
+async def test_a_form_is_sent_again_after_the_browser_was_stopped(visit: Opener) -> None:
+    seen = await visit(at=f"/memories/{fact_id(LIFE, '张三喜欢睡前冥想十分钟')}")
+    held = asyncio.Event()
+
+    async def hold(route: "Route") -> None:
+        await held.wait()
+        await route.continue_()
+
+    await seen.page.route("**/memories/act", hold)
+    assert await seen.page.evaluate(STOPPED) == 0
+    held.set()
+    await seen.page.get_by_role("button", name="置顶").click()
+    await seen.page.get_by_role("button", name="撤销").click()
+    await seen.says("已撤销")
 
 
 SMALL = script("small.js")

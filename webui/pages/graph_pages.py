@@ -93,6 +93,7 @@ async def show(
         depth=depth,
         questions=QUESTIONS,
         hops=graph.HOPS,
+        now=memory.now(),
     )
 
 

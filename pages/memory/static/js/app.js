@@ -30,15 +30,19 @@ addEventListener("submit", (event) => {
   if (form.dataset.sent) event.preventDefault();
   form.dataset.sent = "yes";
   // What takes a while shows that it was heard.
-  setTimeout(() => (event.submitter ?? form).setAttribute("aria-busy", "true"), form.matches("[data-slow]") ? 0 : HEARD);
+  setTimeout(() => {
+    if (form.dataset.sent) (event.submitter ?? form).setAttribute("aria-busy", "true");
+  }, form.matches("[data-slow]") ? 0 : HEARD);
 });
 for (const link of document.querySelectorAll("a[data-slow]")) {
   link.addEventListener("click", () => link.setAttribute("aria-busy", "true"));
 }
-addEventListener("pageshow", () => {
+function ready() {
   for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
   for (const busy of document.querySelectorAll("[aria-busy]")) busy.removeAttribute("aria-busy");
-});
+}
+addEventListener("pageshow", ready);
+window.navigation?.addEventListener("navigateerror", ready); // such as by the browser's Stop
 
 // What an input method is asked for, such as a character by its pinyin, is no key of ours.
 // Safari says so only by 229, of the Enter that ends it.

@@ -60,7 +60,7 @@ if (sending) {
 // What has happened says in which run of the server.
 async function goOn(link) {
   const { status, text } = await look().catch(() => ({ status: 0 }));
-  if (status === 200 && JSON.parse(text).run !== JSON.parse(document.body.dataset.counts).run) go(link.getAttribute("href"), "replace");
+  if (status === 200 && JSON.parse(text).run !== JSON.parse(document.body.dataset.marks).run) go(link.getAttribute("href"), "replace");
   else setTimeout(goOn, EVERY, link);
 }
 

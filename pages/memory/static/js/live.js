@@ -11,29 +11,34 @@ const part = () => document.getElementById("live");
 const news = document.querySelector("[data-news]");
 const lost = document.querySelector("[data-lost]");
 const ended = document.querySelector("[data-ended]");
-let shown = counts(document);
+let shown = marks(document);
 let timer = 0;
 let missed = 0;
 
-// What had happened when a page was written.
-function counts(page) {
-  return JSON.parse(page.body.dataset.counts);
+// What had happened last when a page was written.
+function marks(page) {
+  return JSON.parse(page.body.dataset.marks);
 }
 
 const isBusy = () => part().matches("[data-calm]:hover") || part().querySelector(":focus:is(input, select, textarea, button), [aria-busy=true]") || !getSelection().isCollapsed;
 
+// Links that lead to the same place, or all summaries.
+const alike = (stop) => [...part().querySelectorAll(stop.href ? `a[href="${CSS.escape(stop.getAttribute("href"))}"]` : "summary")];
+
 async function show() {
-  const focus = part().contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
-  const open = [...part().querySelectorAll("details[id][open]")].map(({ id }) => id);
   const page = await read(here());
-  shown = counts(page);
+  if (isBusy()) return; // by now
+  const stop = part().contains(document.activeElement) ? document.activeElement : null;
+  const place = stop && alike(stop).indexOf(stop);
+  const open = [...part().querySelectorAll("details[id]")].map((each) => [each.id, each.open]);
+  shown = marks(page);
   replace(page, [...document.querySelectorAll("[data-live]")].map(({ id }) => id));
-  for (const id of open) document.getElementById(id)?.setAttribute("open", "");
-  if (focus) document.querySelector(`#live a[href="${CSS.escape(focus)}"]`)?.focus();
+  for (const [id, isOpen] of open) document.getElementById(id)?.toggleAttribute("open", isOpen);
+  if (stop) alike(stop)[place]?.focus({ preventScroll: true });
 }
 
 async function compare(now) {
-  const differs = (names) => now.run !== shown.run || names.split(" ").some((name) => now[name] !== shown[name]);
+  const differs = (names) => names.split(" ").some((name) => now[name] !== shown[name]);
   if (news && differs(news.dataset.news)) news.hidden = false;
   if (part()?.dataset.live && differs(part().dataset.live) && !isBusy()) await show();
 }

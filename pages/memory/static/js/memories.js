@@ -115,6 +115,8 @@ function close() {
 addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || keys.open) return;
   if (event.target.closest?.("select, textarea, input:not([type=checkbox])")) return;
+  // Else it presses the first button of the form, which is one of another row.
+  if (event.key === "Enter" && event.target.matches("input")) event.preventDefault();
   if (event.key === "Escape") {
     close();
     return;

@@ -23,10 +23,10 @@ export class Controls {
   #seen = null; // how each fact stands to those whose eyes are looked through; null: no lens
   #personas = [];
 
-  constructor(form, model, { words, types, predicates }, usual) {
-    Object.assign(this, { form, model, words, types, predicates, usual });
+  constructor(form, model, { words, types, predicates, ahead }, usual) {
+    Object.assign(this, { form, model, words, types, predicates, ahead, usual });
     this.slider = form.elements.when;
-    this.since = 0; // seconds since the epoch of the slider's first day
+    this.first = 0; // the slider's first day, counted from 1970
   }
 
   // ------------------------------------------------------------------- fields
@@ -51,9 +51,9 @@ export class Controls {
     this.#offer("eyes", people.sort(byName));
     this.#offer("as", personas);
     this.#offer("in", [...chats].filter(([circle]) => groups.has(circle)).sort(byName));
-    this.since = Math.min(now, ...edges.map((edge) => edge[7])) - DAY;
-    this.slider.max = String(Math.ceil((now - this.since) / DAY));
-    this.slider.value = this.slider.max;
+    this.first = this.#number(edges.reduce((least, edge) => Math.min(least, edge[7]), now)) - 1;
+    this.slider.max = String(this.#number(now) - this.first);
+    Object.assign(this.slider, { value: this.slider.max, disabled: false });
     this.#say();
   }
 
@@ -89,17 +89,24 @@ export class Controls {
       if (name !== "day") this.form.elements[name].value = values[name] ?? (name === "colour" ? this.usual : "");
       if (this.form.elements[name]?.selectedIndex === -1) this.form.elements[name].selectedIndex = 0;
     }
-    const at = Date.parse(`${values.day}T00:00`) / 1000;
-    this.slider.value = Number.isNaN(at) ? this.slider.max : String(Math.ceil((at - this.since) / DAY));
+    const at = Date.parse(values.day) / 1000;
+    this.slider.value = Number.isNaN(at) ? this.slider.max : String(at / DAY - this.first);
     this.#say();
+  }
+
+  // The day of a moment by AstrBot's clock, counted from 1970.
+  #number(at) {
+    return Math.floor((at + this.ahead) / DAY);
+  }
+
+  get #chosen() {
+    return this.first + Number(this.slider.value);
   }
 
   // The day on the slider as the calendar writes it; empty for today.
   get day() {
     if (this.slider.value === this.slider.max) return "";
-    const at = new Date((this.since + Number(this.slider.value) * DAY) * 1000);
-    const two = (number) => String(number).padStart(2, "0");
-    return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
+    return new Date(this.#chosen * DAY * 1000).toISOString().slice(0, 10);
   }
 
   // How many fields narrow what is shown.
@@ -123,7 +130,7 @@ export class Controls {
   // How an edge stands, or null if it is not shown: by the fields as they are now.
   judge() {
     const { kind, relation, persona, chat, strength, state } = this.values;
-    const at = this.day ? Date.parse(`${this.day}T00:00`) / 1000 + DAY : null;
+    const at = this.day ? (this.#chosen + 1) * DAY - this.ahead : null;
     const { nodes } = this.model;
     const isOf = (id) => nodes.get(id)?.shape === kind;
     return (edge) => {

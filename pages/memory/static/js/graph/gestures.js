@@ -12,7 +12,7 @@ export class Gestures extends EventTarget {
     this.element = element;
     for (const [type, react] of [
       ["wheel", this.#wheel], ["pointerdown", this.#down], ["pointermove", this.#move], ["pointerup", this.#up],
-      ["pointercancel", this.#up], ["pointerleave", this.#leave], ["dblclick", this.#nearer],
+      ["pointercancel", this.#up], ["pointerleave", this.#leave], ["click", this.#click], ["dblclick", this.#nearer],
     ]) element.addEventListener(type, react.bind(this), { passive: false });
   }
 
@@ -70,9 +70,12 @@ export class Gestures extends EventTarget {
   }
 
   #up(event) {
-    if (!this.#pointers.delete(event.pointerId)) return;
-    this.element.classList.remove("dragging");
-    if (!this.#moved && event.type === "pointerup") this.#tell("tap", this.#point(event));
+    if (this.#pointers.delete(event.pointerId)) this.element.classList.remove("dragging");
+  }
+
+  // Twice is nearer, not there and back.
+  #click(event) {
+    if (!this.#moved && event.detail < 2) this.#tell("tap", this.#point(event));
   }
 
   #leave() {

@@ -20,6 +20,8 @@ const settings = Object.fromEntries(
 );
 const { words } = settings;
 settings.calm = matchMedia("(prefers-reduced-motion: reduce)");
+// Seconds by which AstrBot's clock is ahead of UTC.
+settings.ahead = (Date.parse(`${root.dataset.now.slice(0, 19)}Z`) - Date.parse(root.dataset.now)) / 1000;
 
 export const model = new Model();
 export const picture = new Picture(document.getElementById("picture"), model, settings);
@@ -366,7 +368,7 @@ document.querySelector("form[role=search]").addEventListener("submit", (event) =
 
 async function save() {
   const url = URL.createObjectURL(await picture.image());
-  const day = new Date().toISOString().slice(0, 10);
+  const day = new Date(Date.now() + settings.ahead * 1000).toISOString().slice(0, 10);
   Object.assign(document.createElement("a"), { href: url, download: `graph-${day}.png` }).click();
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }
