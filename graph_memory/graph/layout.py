@@ -185,7 +185,7 @@ def _parted(places: Floats) -> Floats:
         a, b, span, far = a[near], b[near], span[near], far[near]
         # Two in the same spot part in a direction of their own.
         span[far < 1e-6] = np.stack([np.cos(a * GOLDEN), np.sin(a * GOLDEN)], axis=1)[far < 1e-6]
-        push = span / np.maximum(far, 1e-6)[:, None] * ((GAP - far) * 0.5)[:, None]
+        push = span / np.hypot(*span.T)[:, None] * ((GAP - far) * 0.5)[:, None]
         for axis in range(2):
             places[:, axis] += np.bincount(b, push[:, axis], len(places))
             places[:, axis] -= np.bincount(a, push[:, axis], len(places))

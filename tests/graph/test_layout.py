@@ -38,6 +38,15 @@ def test_neighbours_are_near_and_nobody_stands_on_another() -> None:
     assert span[~np.eye(count, dtype=bool)].min() > GAP * 0.9
 
 
+def test_two_who_know_nobody_else_stay_in_the_picture() -> None:
+    star = [(0, other) for other in range(1, 800)]
+    ends = np.array([*star, *((node, node + 1) for node in range(800, 840, 2))], np.intp)
+    places = positions(communities(840, ends, np.ones(len(ends))), ends, np.ones(len(ends)))
+    assert np.ptp(places, axis=0).max() < 400
+    pairs = places[800::2] - places[801::2]
+    assert np.hypot(*pairs.T).min() > GAP * 0.9
+
+
 def test_the_same_graph_looks_the_same() -> None:
     count, ends, weights = circles(4, 10)
     first, second = (positions(communities(count, ends, weights), ends, weights) for _ in range(2))
