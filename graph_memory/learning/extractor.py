@@ -225,7 +225,7 @@ class Extractor(Part):
             importance=ASKED_IMPORTANCE,
             evidence=(1 + [m.id for m in batch.messages].index(message.id),),
         )
-        answer = Extraction(worth=True, facts=(claim,))
+        answer = Extraction(facts=(claim,))
         known = PromptContext(speakers(batch))
         await self._journal.commit(draft)
 

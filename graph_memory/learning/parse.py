@@ -14,15 +14,13 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 from ..errors import ExtractionError, Failure
 from ..inference.ports import Answer
 from ..locales import in_all
 from ..model import PREDICATES, EntityType
 from ..text import normalise, one_line
-
-T = TypeVar("T")
 
 MAX_ANSWER = 30_000
 """Characters of an answer; an honest one has a third of that."""
@@ -35,14 +33,14 @@ MAX_FACTS = 40
 MAX_ENTITIES = 60
 MAX_NUMBERS = 200
 MAX_NAME = 64
-MAX_STATEMENT = 300
-MAX_SUMMARY = 300
+MAX_SENTENCE = 300
 MAX_KEYWORDS = 80
 
-_KEYS = frozenset(
-    {"lines", "worth", "summary", "entities", "facts", "known", "restated", "used", "ended"}
-)
 _MARKS = frozenset({"summary", "restated", "ended", "used"})
+_LISTS = frozenset({"facts", "entities"})
+_AROUND = _LISTS | {"lines", "known"}
+"""Fields that hold others."""
+_KEYS = _MARKS | _AROUND | {"worth"}
 _ENTITY = ("id", "name", "type", "aliases")
 _FACT = (
     "subject", "predicate", "object", "evidence", "date", "importance", "marks", "keywords",
@@ -56,7 +54,7 @@ _COAT = re.compile(r'^\d{1,2}(?:[.)）]\s|、)\s*|^"(.*)",?$')
 """What numbered lines begin with, and quotes around a line of a list."""
 _NONE = re.compile(
     r"\W*(?:(?:没有|暂?无)(?:新的?)?(?:体会|变化|内容)?|不变|同上|空|none|null|nothing|n/a"
-    r"|no change|unchanged|same as before)\W*",
+    r"|no change|unchanged|same as before|summary)\W*",
     re.IGNORECASE,
 )
 """What models write for nothing where they were to write nothing."""
@@ -67,6 +65,7 @@ _NOTHING = re.compile(
 )
 """How models say that there is nothing to remember, though they were to say no line."""
 _SUMMARY = re.compile(r"^(?:summary|摘要|总结)\s*[:：|｜]", re.IGNORECASE)
+_JSON = re.compile(r'\s*(?:\{|\[\s*["\[{])')
 _ONE_AFTER_ANOTHER = re.compile(r"\}\s+\{")
 """Between objects of which no list is made."""
 _REPLACES = re.compile(r">\s*([0-9]{1,6}(?:\s*[,，、]\s*[0-9]{1,6})*)")
@@ -74,15 +73,15 @@ _NUMBER = re.compile(r"(?<![A-Za-z0-9])(?<!^-)(?<![^0-9]-)([0-9]{1,6})(?![0-9])"
 """No part of a word, and not below zero: models write -1 for none."""
 _PAIR = re.compile(rf"{_NUMBER.pattern}(?:\s*[:：@]\s*\[?([0-9]{{1,6}})(?![0-9]))?")
 """A known fact, and the message that speaks of it."""
-_PAST, _HEARSAY, _SECRET = (
-    re.compile(rf"(?<!\w)(?:{words})(?!\w)")
+_FLAGS = {
+    words.partition("|")[0]: re.compile(rf"(?<!\w)(?:{words})(?!\w)")
     for words in ("past|以前是?", "hearsay|[听聽][说說]", "secret|要?保密|是[惊驚]喜")
-)
+}
 """Marks, also in the words by which the prompt explains them."""
 _LABEL = re.compile(r"\W*[EU]\D{0,2}\d", re.IGNORECASE)
 _SEPARATOR = re.compile(r"[,，、;；/|]")
 _SPACED = re.compile(r"[\s,，、;；/]+")
-_YES = frozenset({"true", "yes", "y", "1", "是", "有", "值得", "对"})
+_YES = frozenset({"true", "yes", "y", "1", "是", "有", "对"})
 _PREDICATES = {
     normalise(text): name for name in PREDICATES for text in in_all(f"predicate.{name}").values()
 }
@@ -144,14 +143,12 @@ class Extraction:
     """A whole answer.
 
     Attributes:
-        worth: Whether there is anything worth remembering.
         summaries: Of each conversation, in order.
         restated, ended: Messages that say so by numbers of known facts; 0 for none named.
         used: Numbers of known facts.
         extra: Fields that an extension asked for, as the model gave them.
     """
 
-    worth: bool
     summaries: tuple[str, ...] = ()
     entities: tuple[EntityClaim, ...] = ()
     facts: tuple[FactClaim, ...] = ()
@@ -179,31 +176,26 @@ def parse(
     Raises:
         ExtractionError: There is nothing in it that could be used, or it has no end.
     """
-    data = _answer_of(answer.arguments) or _answer_of(_loads(answer.text))
-    if data is None:
-        _require_end(answer.text)
-        is_empty = _NONE.fullmatch(answer.text) or _NOTHING.match(answer.text)
-        if not (is_empty or _SPLIT.search(answer.text)):
-            raise ExtractionError("the model answered neither lines nor JSON", Failure.NO_JSON)
-        data = {"lines": answer.text}
-    known, lines = data.get("known"), data.get("lines")
-    told = [each for key in ("lines", "facts", "entities") for each in many(data.get(key))]
-    text = "\n".join(each for each in told if isinstance(each, str))
-    nested = (_answer_of(text) or _answer_of(lines)) if _is_nested(lines) else None
-    data = {**data, **(known if isinstance(known, dict) else {}), **(nested or _items(text))}
+    keys = _KEYS.union(extra)
+    told = [*_told(answer.arguments, keys)] or [*_told(answer.text, keys)]
+    is_empty = {key for key, _ in told} <= {"entities"}  # so does a table or an error look
+    if is_empty and not (_NONE.fullmatch(answer.text) or _NOTHING.match(answer.text)):
+        raise ExtractionError("the model answered neither lines nor JSON", Failure.NO_JSON)
+    found: dict[str, list[Any]] = defaultdict(list)
+    for key, value in told:
+        found[key] += [value] if key in extra else many(value)
+    if found["worth"] and not _is_yes(found["worth"][0]):
+        found |= {key: [] for key in (*_LISTS, "summary")}
     read = partial(_fact, predicates={*PREDICATES, *relations})
-    facts = _each(data.get("facts"), read, MAX_FACTS)
-    summed = (sentence_of(each, MAX_SUMMARY) for each in many(data.get("summary"))[:MAX_NUMBERS])
-    summaries = tuple(filter(None, summed))
+    summed = (sentence_of(each, MAX_SENTENCE) for each in found["summary"][:MAX_NUMBERS])
     return Extraction(
-        worth=_flag(data["worth"]) if data.get("worth") is not None else bool(facts or summaries),
-        summaries=summaries,
-        entities=_each(data.get("entities"), _entity, MAX_ENTITIES),
-        facts=facts,
-        restated=_pairs(data.get("restated")),
-        used=numbers(data.get("used")),
-        ended=_pairs(data.get("ended")),
-        extra={name: _unquoted(data[name]) for name in extra if name in data},
+        summaries=tuple(filter(None, summed)),
+        entities=tuple(filter(None, map(_entity, found["entities"])))[:MAX_ENTITIES],
+        facts=tuple(filter(None, map(read, found["facts"])))[:MAX_FACTS],
+        restated=_pairs(found["restated"]),
+        used=numbers(found["used"]),
+        ended=_pairs(found["ended"]),
+        extra={name: _unquoted(found[name][0]) for name in extra if name in found},
     )
 
 
@@ -212,16 +204,57 @@ def _unquoted(value: Any) -> Any:
     return (_loads(value) if isinstance(value, str) else None) or value
 
 
-def _is_nested(lines: Any) -> bool:
-    """Whether what was to be lines is an object; one that they quote is none."""
-    first = lines[0] if isinstance(lines, list) and lines else lines
-    return _is_fact(first) or (isinstance(first, str) and bool(re.match(r"\s*\[?\s*\{", first)))
+def _told(
+    value: Any, keys: Collection[str], under: str = "", depth: int = 8
+) -> Iterator[tuple[str, Any]]:
+    """What an answer says in each field, wherever models put it.
+
+    Args:
+        keys: Of fields; an object without any is looked through.
+        under: The field that is looked through.
+        depth: How far into lists, objects and texts it looks.
+    """
+    into = partial(_told, keys=keys, depth=depth - 1)
+    if isinstance(value, str):
+        # What a line quotes is none of the answer.
+        inner = None if under in _LISTS else _loads(value, _JSON.match if under else _JSON.search)
+        yield from [*into(inner, under=under)] or _items(value)
+    elif isinstance(value, list) and depth > 0:
+        for each in value[:MAX_NUMBERS]:
+            yield from into(_line(each) if under else each, under=under)
+    elif isinstance(value, dict) and depth > 0:
+        data = {_FIELD.get(key, str(key)): each for key, each in value.items()}
+        own = {key: each for key, each in data.items() if key in keys}
+        if kind := _kind(data, under):
+            yield kind, data
+            data = {"entities": [each for each in data.values() if isinstance(each, dict)]}
+        for key, each in (own or data).items():
+            if own:
+                yield key, [] if key in _AROUND else each
+            if key in _AROUND or not own:
+                yield from into(each, under=key if key in _AROUND else under)
 
 
-def _items(text: str) -> dict[str, Any]:
-    """The lines of an answer as objects, by the first of their parts."""
+def _kind(data: Mapping[str, Any], under: str) -> str:
+    """The field of what an object is: a fact, an entity or neither."""
+    if {"subject", "statement"} <= data.keys():
+        return "facts"
+    is_typed = normalise(line_of(data.get("type"), MAX_NAME)) in _TYPES
+    is_named = not data.keys().isdisjoint({"id", "name"})
+    return "entities" if is_named and (under or is_typed) else ""
+
+
+def _line(value: Any) -> Any:
+    """A line whose parts are given as a list; anything else as it is."""
+    is_line = isinstance(value, list) and not any(
+        isinstance(part, dict) or _SPLIT.search(str(part)) for part in value
+    )
+    return "|".join(",".join(map(str, many(part))) for part in value) if is_line else value
+
+
+def _items(text: str) -> Iterator[tuple[str, Any]]:
+    """The lines of an answer by field; entities and facts as objects."""
     text = text if "\n" in text else text.replace("\\n", "\n")  # escaped twice
-    found: dict[str, list[Any]] = defaultdict(list)
     for line in text.splitlines():
         told = _SUMMARY.sub("summary|", _COAT.sub(r"\1", line.strip(" \t|｜-*`")))
         parts = [part.strip() for part in _SPLIT.split(told, len(_FACT) - 1)]
@@ -232,24 +265,24 @@ def _items(text: str) -> dict[str, Any]:
         if len(parts) < len(_FACT) - 1 and normalise(parts[1]) in PREDICATES and not is_said:
             continue  # the answer breaks off within a fact
         if word in _MARKS:
-            found[word].append(",".join(parts[1:]))
+            yield word, ",".join(parts[1:])
         elif len(parts) <= len(_ENTITY):
             if normalise(parts[1]) in _TYPES and not _LABEL.match(parts[0]):
                 parts = [parts[0], *parts]  # a name without a label
-            found["entities"].append(dict(zip(_ENTITY, parts, strict=False)))
+            yield "entities", dict(zip(_ENTITY, parts, strict=False))
         else:
-            *parts, statement = parts
-            statement = statement.lstrip("|｜ ")  # behind one part too many
-            found["facts"].append({**dict(zip(_FACT, parts, strict=False)), "statement": statement})
-    return found
+            said = parts.pop().lstrip("|｜ ")  # behind one part too many
+            if parts[7:] == [""]:  # as are the keywords
+                *parts[7:], said = _SPLIT.split(said, 1)
+            yield "facts", {**dict(zip(_FACT, parts, strict=False)), "statement": said}
 
 
-def _loads(text: str) -> Any:
-    start = text.find("{")
-    if start < 0:
-        return None
-    text = text[start:]  # prose and fences before the first brace only cost time
+def _loads(text: str, find: Callable[[str], re.Match[str] | None] = _JSON.search) -> Any:
+    start = find(text)
+    text = text[start.start() :] if start else text  # prose before it only costs time
     _require_end(text)
+    if start is None:
+        return None
     try:
         import json_repair  # not before something is learned
 
@@ -267,66 +300,27 @@ def _require_end(text: str) -> None:
         raise ExtractionError("the model's answer does not end", Failure.RUNAWAY)
 
 
-def _answer_of(data: Any, depth: int = 3) -> dict[str, Any] | None:
-    """The object that has our keys, unwrapped from what models put around it."""
-    if isinstance(data, str):
-        data = _loads(data)
-    if isinstance(data, dict):
-        if not _KEYS.isdisjoint(data):
-            return data
-        if _is_fact(data):
-            return {"facts": [data]}
-        data = list(data.values())
-    if not isinstance(data, list) or depth == 0:
-        return None
-    if any(_is_fact(item) for item in data):
-        return {"facts": data}
-    # In one of some values: as an object, else as text; or in several calls, some lines in each.
-    objects = [item for item in data[:MAX_FACTS] if isinstance(item, dict | list)]
-    said = [item for item in data if isinstance(item, str)]
-    texts = [item for item in said[:MAX_FACTS] if "{" in item]
-    found = list(filter(None, (_answer_of(item, depth - 1) for item in (*objects, *texts))))
-    lines = [line for each in found for line in many(each.get("lines"))]
-    if len(found) > 1 and lines:
-        return {**found[0], "lines": lines}
-    if not found and any(len(_SPLIT.findall(item)) > 2 for item in said):
-        return {"lines": said}  # by whatever name
-    return found[0] if found else None
-
-
-def _is_fact(data: Any) -> bool:
-    found = {_FIELD.get(key, key) for key in data} if isinstance(data, dict) else set()
-    return {"subject", "statement"} <= found
-
-
-def _each(value: Any, read: Callable[[dict[str, Any]], T | None], limit: int) -> tuple[T, ...]:
-    items = (read(item) for item in many(value)[: 4 * limit] if isinstance(item, dict))
-    return tuple([item for item in items if item is not None][:limit])
-
-
 def _entity(data: dict[str, Any]) -> EntityClaim | None:
     name = line_of(data.get("name"), MAX_NAME)
     id = line_of(data.get("id"), MAX_NAME).strip("[]()【】（） ") or name
     word = normalise(line_of(data.get("type"), MAX_NAME))
-    parts = (p for a in many(data.get("aliases"))[:10] for p in _SEPARATOR.split(line_of(a, 200)))
-    called = dict.fromkeys(line_of(part, MAX_NAME) for part in parts)
-    aliases = tuple(alias for alias in called if alias)
+    called = _SEPARATOR.split(",".join(_lines(data.get("aliases"), 200)[:10]))
+    aliases = tuple(filter(None, dict.fromkeys(line_of(each, MAX_NAME) for each in called)))
     if not (name or (id and aliases)):
         return None
     return EntityClaim(id, name or id, _TYPES.get(word, EntityType.TOPIC), aliases)
 
 
 def _fact(data: dict[str, Any], predicates: Collection[str]) -> FactClaim | None:
-    data = {_FIELD.get(key, key): value for key, value in data.items()}
     subject = line_of(data.get("subject"), MAX_NAME)
-    statement = sentence_of(data.get("statement"), MAX_STATEMENT)
+    statement = sentence_of(data.get("statement"), MAX_SENTENCE)
     if not subject or not statement:
         return None
     called = normalise(line_of(data.get("predicate"), MAX_NAME))
     predicate = called.replace(" ", "_")
-    marks = normalise(" ".join(line_of(each, MAX_NAME) for each in many(data.get("marks"))[:10]))
-    asked = " ".join(line_of(each, MAX_KEYWORDS) for each in many(data.get("keywords"))[:10])
-    words = _SPACED.split(asked[:MAX_KEYWORDS])
+    flags = (mark for mark in _FLAGS if _is_yes(data.get(mark)))
+    marks = normalise(" ".join([*_lines(data.get("marks"), MAX_NAME), *flags]))
+    words = _SPACED.split(" ".join(_lines(data.get("keywords"), MAX_KEYWORDS))[:MAX_KEYWORDS])
     return FactClaim(
         subject=subject,
         predicate=predicate if predicate in predicates else _PREDICATES.get(called, "other"),
@@ -335,9 +329,7 @@ def _fact(data: dict[str, Any], predicates: Collection[str]) -> FactClaim | None
         importance=_share(data.get("importance")),
         evidence=numbers(data.get("evidence")),
         date=line_of(data.get("date"), 32),
-        past=_flag(data.get("past")) or bool(_PAST.search(marks)),
-        hearsay=_flag(data.get("hearsay")) or bool(_HEARSAY.search(marks)),
-        secret=_flag(data.get("secret")) or bool(_SECRET.search(marks)),
+        **{mark: bool(said.search(marks)) for mark, said in _FLAGS.items()},
         replaces=numbers(",".join(_REPLACES.findall(marks)) or data.get("replaces")),
         keywords=" ".join(word for word in dict.fromkeys(words) if word not in statement),
     )
@@ -347,10 +339,17 @@ def line_of(value: Any, limit: int) -> str:
     """A text on one line, empty if it is none."""
     if isinstance(value, list) and len(value) == 1:
         value = value[0]
+    if isinstance(value, dict):
+        value = value.get("id") or value.get("name")
     if isinstance(value, int | float) and not isinstance(value, bool):
         # Python refuses to write out integers of thousands of digits.
         value = str(value) if abs(value) < 1e15 else ""
     return one_line(value[: 8 * limit], limit) if isinstance(value, str) else ""
+
+
+def _lines(value: Any, limit: int) -> list[str]:
+    """Texts, each on one line, of a list or of what stands alone."""
+    return [line_of(each, limit) for each in many(value)[:MAX_NUMBERS]]
 
 
 def sentence_of(value: Any, limit: int) -> str:
@@ -359,10 +358,8 @@ def sentence_of(value: Any, limit: int) -> str:
     return "" if _NONE.fullmatch(text) else text
 
 
-def _flag(value: Any) -> bool:
-    if isinstance(value, str):
-        return normalise(value[:32]) in _YES
-    return value is True or (isinstance(value, int | float) and value == 1)
+def _is_yes(value: Any) -> bool:
+    return normalise(str(value)[:32]) in _YES
 
 
 def finite(value: Any, otherwise: float) -> float:
@@ -391,7 +388,7 @@ def many(value: Any) -> list[Any]:
 
 def numbers(value: Any) -> tuple[int, ...]:
     """Whole numbers from a list, a single one or text like ``"[1], 3"``."""
-    found = (int(n) for text in _texts(value) for n in _NUMBER.findall(text))
+    found = (int(n) for text in _lines(value, 200) for n in _NUMBER.findall(text))
     return tuple(dict.fromkeys(number for number in found if number))
 
 
@@ -400,15 +397,6 @@ def _pairs(value: Any) -> dict[int, int]:
 
     Where one names a message, a number alone is another message (``"3:12,13"``), or of a remark.
     """
-    found = (_PAIR.findall(text) for text in _texts(value))
+    found = (_PAIR.findall(text) for text in _lines(value, 200))
     pairs = (pair for each in found for pair in [one for one in each if one[1]] or each)
     return {int(known): int(said or 0) for known, said in pairs if int(known)}
-
-
-def _texts(value: Any) -> Iterator[str]:
-    """What is written in a list or alone; whole numbers as text."""
-    for item in many(value)[:MAX_NUMBERS]:
-        if isinstance(item, str):
-            yield item[:200]
-        elif not isinstance(item, bool) and isinstance(item, int | float) and item % 1 == 0:
-            yield f"{item:.0f}" if abs(item) < 1e15 else ""

@@ -63,11 +63,10 @@ def resolve(
         now: When the facts are recorded.
     """
     work = _Resolution(rows, batch, extraction, known, context, now)
-    if extraction.worth:
-        for claim in sorted(extraction.facts, key=lambda c: min(c.evidence, default=0)):
-            work.learn(claim)
-        work.name(extraction)
-        work.summarise(extraction)
+    for claim in sorted(extraction.facts, key=lambda c: min(c.evidence, default=0)):
+        work.learn(claim)
+    work.name(extraction)
+    work.summarise(extraction)
     work.follow_marks(extraction)
     return work.changes
 
@@ -91,8 +90,7 @@ class _Resolution:
         self._known = known
         self._context = context
         self._now = now
-        claims = extraction.entities if extraction.worth else ()
-        self._nodes = EntityResolver(visible, batch, known, claims)
+        self._nodes = EntityResolver(visible, batch, known, extraction.entities)
         self._humans = [m for m in batch.messages if m.is_human]
         self._kept = {m.id for m in batch.messages if in_confidence(m)}
         cited = {n for claim in extraction.facts if claim.secret for n in claim.evidence}

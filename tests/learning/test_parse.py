@@ -41,7 +41,6 @@ restated|2
 
 
 def check(extraction: Extraction) -> None:
-    assert extraction.worth
     assert extraction.summaries[0].startswith("张三")
     assert extraction.entities[0].aliases == ("豆子", "小豆")
     assert extraction.entities[0].type is EntityType.ANIMAL
@@ -70,6 +69,11 @@ def check(extraction: Extraction) -> None:
     Answer("", {"facts": LINES.splitlines()}), Answer("", {**GOOD, "facts": LINES.splitlines()[2]}),
     Answer("", {**GOOD, "entities": LINES.splitlines()[1:2]}),
     Answer("", {"summary": GOOD["summary"], "lines": LINES.splitlines()[1:]}),
+    Answer("", {"lines": json.dumps({"lines": LINES})}), Answer("", {"lines": GOOD}),
+    Answer("", {"lines": [each.split("|") for each in LINES.splitlines()]}),
+    Answer(json.dumps(LINES.splitlines(), ensure_ascii=False)),
+    Answer("", {"lines": [GOOD["entities"][0], GOOD["facts"][0], *LINES.splitlines()[::3]]}),
+    Answer("", {**GOOD, "facts": {"1": GOOD["facts"][0]}}),
 ])  # fmt: skip
 def test_one_answer_in_many_coats(answer: Answer):
     check(parse(answer))
@@ -105,6 +109,27 @@ def test_of_several_calls_the_lines_of_each_are_read():
     for answer in (Answer("", {"calls": calls}), Answer(text)):
         check(parse(answer))
         assert parse(answer, ["mood"]).extra == {"mood": 3}
+
+
+def test_what_a_fact_is_about_may_be_an_object():
+    cat = {"id": "E7", "name": "豆豆", "type": "animal"}
+    said = {"subject": {"id": "U1"}, "object": cat, "statement": "张三养了豆豆"}
+    for answer in (Answer("", {"facts": [said]}), Answer(json.dumps([said]))):
+        extraction = parse(answer)
+        assert [(fact.subject, fact.object) for fact in extraction.facts] == [("U1", "E7")]
+        assert [(thing.id, thing.name) for thing in extraction.entities] == [("E7", "豆豆")]
+
+
+@pytest.mark.parametrize("end", ["|||养猫 宠物|张三养了猫", "|||||养猫 宠物|张三养了猫"])
+def test_keywords_behind_a_part_too_many_are_no_part_of_the_statement(end: str):
+    (fact,) = parse(Answer("", {"lines": f"U1|has_pet|猫|1||0.5{end}"})).facts
+    assert (fact.statement, fact.keywords) == ("张三养了猫", "养猫 宠物")
+
+
+def test_an_error_with_a_bar_is_no_answer():
+    for answer in (Answer("502 | bad gateway"), Answer("", {"error": {"detail": "a|b"}})):
+        with pytest.raises(ExtractionError):
+            parse(answer)
 
 
 def test_what_is_quoted_in_a_line_is_no_answer():
@@ -157,7 +182,6 @@ def test_bad_items_are_dropped_and_good_ones_stay():
     nodes = ["豆豆", {"id": 3, "name": "北京", "type": "城市"}, {"name": ""}, None]
     facts = ["张三喜欢猫", {"subject": "U1"}, odd]
     extraction = parse(Answer("", {"worth": "是", "entities": nodes, "facts": facts}))
-    assert extraction.worth
     (entity,) = extraction.entities
     assert (entity.id, entity.name, entity.type) == ("3", "北京", EntityType.TOPIC)
     (fact,) = extraction.facts
@@ -168,7 +192,6 @@ def test_bad_items_are_dropped_and_good_ones_stay():
 def test_bare_facts_are_facts():
     bare = json.dumps([{"subject": "U1", "statement": "张三喜欢猫", "evidence": [1]}])
     extraction = parse(Answer(f"```\n{bare}\n```"))
-    assert extraction.worth
     assert extraction.facts[0].statement == "张三喜欢猫"
 
 
@@ -337,7 +360,8 @@ def test_a_part_too_many_is_no_part_of_the_statement(empty: str):
 @tabled
 def test_prose_that_there_is_nothing_is_an_answer(text: str, is_answer: bool):
     with contextlib.nullcontext() if is_answer else pytest.raises(ExtractionError):
-        assert not parse(Answer(text)).worth
+        extraction = parse(Answer(text))
+        assert (extraction.facts, extraction.summaries) == ((), ())
 
 
 @pytest.mark.parametrize(
@@ -346,5 +370,5 @@ def test_prose_that_there_is_nothing_is_an_answer(text: str, is_answer: bool):
 )
 def test_no_lines_are_nothing_worth_remembering(lines: Any):
     extraction = parse(Answer("", {"lines": lines}))
-    assert not extraction.worth
-    assert (extraction.facts, extraction.entities, extraction.restated) == ((), (), {})
+    assert (extraction.facts, extraction.summaries) == ((), ())
+    assert (extraction.entities, extraction.restated) == ((), {})

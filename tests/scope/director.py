@@ -251,7 +251,6 @@ def extraction(
             replaces=known[:1] if replaces else (), secret=KEEP in message.text,
         ))  # fmt: skip
     return Extraction(
-        worth=True,
         summaries=("".join(message.text for message in batch.messages)[:60],),
         entities=tuple(entities.values()),
         facts=tuple(facts),
