@@ -84,9 +84,10 @@ export class Model {
     for (const node of nodes) {
       const known = this.nodes.get(node.id);
       if (known) {
-        if (node.id !== from && node.id !== this.centre) known.owners.add(from);
+        if (node.id !== from && known.owners.size) known.owners.add(from); // others stay anyway
         continue;
       }
+      if (!whole && !this.nodes.size) this.centre = node.id;
       const parent = this.nodes.get(near);
       const far = parent ? FAN * Math.sqrt(2 + added) : 0;
       this.nodes.set(node.id, {
@@ -97,7 +98,6 @@ export class Model {
         owners: new Set(whole || node.id === from ? [] : [from]),
         edges: new Set(),
       });
-      if (!whole) this.centre ??= node.id;
       if (node.id !== from) added += 1;
     }
     this.#changed();
