@@ -22,7 +22,7 @@ from ..model import Asker, Change, Episode, Fact, Turn
 from ..recall import Item, without_name
 from ..references import Reference
 from ..service import MemoryService
-from ..text import fenced, one_line
+from ..text import fenced, one_line, says_something, terms
 from .companion_commands import CompanionCommands
 from .people_commands import PeopleCommands
 from .privacy_commands import PrivacyCommands
@@ -219,7 +219,7 @@ class Commands(Answers):
 
     async def remember(self, turn: Turn, words: str = "") -> str:
         """Remember at once what a turn says."""
-        if not turn.text:
+        if not says_something(terms(turn.text)):
             return self._say("remember_what")
         if refusal := self.refusal(turn):
             return refusal
@@ -409,7 +409,7 @@ class Command:
 COMMANDS = (
     Command("help", "帮助"),
     Command("status", "状态"),
-    Command("mine", "我的"),
+    Command("mine", "我的 查看"),
     Command("search", "查找 搜索 查询"),
     Command("remember", "记住"),
     Command("forget", "忘掉 忘记 删除"),

@@ -25,8 +25,11 @@ LISTED = 10
 MAX_GIVEN = 40
 _NUMBER = re.compile(r"(?:[#第]|[pP](?:age ?)?)?(\d{1,5})[条條页頁个個]?[.。]?")
 """A number as people type it: 1, 第1条, 第二页, page 2, #1."""
-_BEHIND = re.compile(r"\s+|[，、]\s*|,(?!\d)\s*|(?<=[\d条條个個])[:：。](?!\d)\s*")
-"""What stands behind the number of a line, and before the rest: 1 …, 1，…, 第1条：…"""
+_BEHIND = re.compile(
+    r"(?:\s+|[，、]\s*|,(?!\d)\s*|(?<=[\d条條个個])(?:[:：。](?!\d)\s*|(?=[更改])))"
+    r"(?:(?:更?改|更正)[成为為][\s:：，,]*)?"
+)
+"""What stands behind the number of a line, and before the rest: 1 …, 1，…, 第1条：…, 1 改成…"""
 MAX_WISHES = 500
 T = TypeVar("T")
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import re
 import sqlite3
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
@@ -36,7 +37,7 @@ from ..privacy.redaction import disclosed
 from ..retention import DAY
 from ..store import Draft, Rows, queries
 from ..supervisor import Supervisor
-from ..text import clean_name, fenced
+from ..text import clean_name, fenced, normalise
 from . import inner_state
 from .control_words import Intent, unasked
 from .inner_state import InnerState
@@ -57,6 +58,8 @@ ACTOR = "companion"
 RETRY = (5.0, 60.0, 600.0, 1_800.0)
 """Seconds until another try; after a start, platforms find the bot some seconds later."""
 TRIES = len(RETRY) + 1
+_AS_LISTED = re.compile(r"(?:\d\d-\d\d \d\d:\d\d\s)?(?P<name>[^:：\n]{1,64})[:：]\s*")
+"""How a line of a chat begins, as models write their own as well."""
 HOUR = 3_600.0
 _KEPT = 30 * DAY
 """How long finished follow-ups are kept."""
@@ -279,7 +282,11 @@ class Proactive(Part):
         prompt = await self._record(session, row)
         system = f"{persona}\n\n{say(self._language, 'care_system')}".strip()
         answer = await self._model.ask(system, prompt, where=session.umo)
-        return unasked(answer.text)[:MAX_TEXT]
+        text = unasked(answer.text)
+        own = {normalise(name) for name in (session.persona, say(self._language, "care_bot"))}
+        if (begun := _AS_LISTED.match(text)) and normalise(begun["name"]) in own:
+            text = text[begun.end() :]
+        return text[:MAX_TEXT]
 
     async def _record(self, session: Session, row: FollowUp) -> str:
         """What the model is shown: fenced, a line each, as data."""

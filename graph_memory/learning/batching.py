@@ -31,7 +31,7 @@ from ..model import (
 )
 from ..settings import Settings
 from ..store import Draft, Rows
-from ..text import normalise, simplified, terms, tokens
+from ..text import normalise, says_something, simplified, terms, tokens
 
 MAX_TOKENS = 6_000
 """How much text one batch holds, so that one call can hold the batch."""
@@ -69,7 +69,7 @@ def _says_what(text: str) -> bool:
     """Whether a message asks to remember what it says, and announces no more to come."""
     asking, asked = request(text) or ("", "")
     what = terms(asked)
-    return len(what) > 1 or (bool(what) and not _ANNOUNCES.search(asking))
+    return says_something(what) and (len(what) > 1 or not _ANNOUNCES.search(asking))
 
 
 def without_request(text: str) -> str:

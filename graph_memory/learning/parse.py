@@ -331,7 +331,9 @@ def _fact(data: dict[str, Any], predicates: Collection[str]) -> FactClaim | None
         date=line_of(data.get("date"), 32),
         **{mark: bool(said.search(marks)) for mark, said in _FLAGS.items()},
         replaces=numbers(",".join(_REPLACES.findall(marks)) or data.get("replaces")),
-        keywords=" ".join(word for word in dict.fromkeys(words) if word not in statement),
+        keywords=" ".join(
+            word for word in dict.fromkeys(words) if word not in statement and sentence_of(word, 80)
+        ),
     )
 
 

@@ -87,6 +87,13 @@ async def test_speaks_when_it_is_due(now: Scene) -> None:
     assert len(now.said) == 1
 
 
+@pytest.mark.parametrize("begun", ["你：", "09-21 12:00 你: ", "Mei：", "mei: "])
+async def test_does_not_begin_as_lines_are_shown_to_it(now: Scene, begun: str) -> None:
+    await now.plan()
+    await now.later(200, f"{begun}感冒好点了吗？记得：多喝水")
+    assert now.said == ["感冒好点了吗？记得：多喝水"]
+
+
 async def test_survives_a_restart_but_not_for_days(tmp_path: Path) -> None:
     async with scene(tmp_path) as now:
         await now.plan()

@@ -126,6 +126,11 @@ def test_keywords_behind_a_part_too_many_are_no_part_of_the_statement(end: str):
     assert (fact.statement, fact.keywords) == ("张三养了猫", "养猫 宠物")
 
 
+def test_a_keyword_that_says_that_there_is_none_is_none():
+    (fact,) = parse(Answer("", {"lines": "U1|likes|猫|1||0.5||无 暂无 宠物|张三喜欢猫"})).facts
+    assert fact.keywords == "宠物"
+
+
 def test_an_error_with_a_bar_is_no_answer():
     for answer in (Answer("502 | bad gateway"), Answer("", {"error": {"detail": "a|b"}})):
         with pytest.raises(ExtractionError):
