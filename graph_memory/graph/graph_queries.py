@@ -26,6 +26,8 @@ HUB = 30
 """Facts of a node up to which it is walked through: one of many says little about each."""
 NEIGHBOURS = 60
 """Facts of a node that was asked for that are walked over, the newest."""
+NAMED = 12
+"""Groups of one node that are named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,8 +242,9 @@ _BESIDES: Final = (
 )
 _BRIDGES: Final = (
     "MATCH (n:User:Entity)-[f:PARTICIPATED_IN|MENTIONED_IN]->(s:Session)"
-    " WHERE s.type = 'group' WITH n.id AS id, count(DISTINCT s.circle) AS many,"
-    " sum(f.times) AS times, collect(DISTINCT s.id) AS groups WHERE many > 1"
+    " WHERE s.type = 'group' WITH n.id AS id, s.circle AS circle, min(s.id) AS first,"
+    " sum(f.times) AS said WITH id, count(*) AS many, sum(said) AS times, collect(first) AS groups"
+    " WHERE many > 1"
     " RETURN id, many, groups ORDER BY many DESC, times DESC, id"
 )
 _ORPHANS: Final = (
@@ -419,7 +422,7 @@ class GraphQueries:
         edges = [
             GraphEdge("", row[0], group, "", "", 0.0, 0, None, Status.ACTIVE.value)
             for row in shown
-            for group in sorted(row[2])
+            for group in sorted(row[2])[:NAMED]
         ]
         nodes = self._nodes([row[0] for row in shown]) + self._sessions(groups)
         return Subgraph(nodes, edges, len(rows), counts=tuple((r[0], int(r[1])) for r in shown))

@@ -285,6 +285,16 @@ async def test_who_stands_between_groups(story: GraphStore) -> None:
     assert (len(few.counts), few.total) == (1, 2)
 
 
+async def test_of_many_groups_some_are_named_and_each_once(tmp_path: Path) -> None:
+    chats = [group(f"{n}", persona) for n in range(20) for persona in ("mei", "lin")]
+    rows = [User(WANG), *chats, *(part(chat, WANG) for chat in chats)]
+    async with opened(tmp_path, *rows) as (_, store):
+        found = await store.ask(lambda graph: graph.bridges())
+    assert found.counts == ((WANG, 20),)
+    circles = {chat.id: chat.circle for chat in chats}
+    assert len({circles[edge.target] for edge in found.edges}) == len(found.edges) == module.NAMED
+
+
 async def test_orphans_are_those_that_no_fact_in_use_tells_of(story: GraphStore) -> None:
     found = await story.ask(lambda graph: graph.orphans())
     assert set(ids(found)) == {LONELY, STRANGER}
