@@ -1,6 +1,6 @@
 // Small comforts; every page works without them.
 
-import { here, tab } from "./place.js";
+import { here, note, tab } from "./place.js";
 
 document.documentElement.classList.add("scripted");
 const HEARD = 400; // milliseconds after which a press that has not led on yet is seen to work
@@ -110,5 +110,9 @@ for (const button of document.querySelectorAll("[data-opens=keys]")) {
   button.hidden = false;
   button.addEventListener("click", () => keys.showModal());
 }
+
+// What a form asks before it does something has no address: the way back leads past it.
+const asked = document.querySelector("[data-back]");
+if (asked) note(asked.dataset.back);
 
 if (document.querySelector("[data-soon]")) setTimeout(() => location.reload(), AGAIN);
