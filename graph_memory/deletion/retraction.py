@@ -356,36 +356,63 @@ def _heirs(rows: Rows, draft: Draft) -> list[Fact]:
     return [*found.values()]
 
 
-def undo(db: sqlite3.Connection, number: int, actor: str, at: float, tell: Tell) -> Change | None:
+def undo(
+    db: sqlite3.Connection,
+    number: int,
+    actor: str,
+    at: float,
+    tell: Tell,
+    known: Retraction | None = None,
+) -> Change | None:
     """Undo change ``number`` by another change, inside the open transaction.
 
     With what somebody asked to be remembered, all that was learned from that message goes.
+
+    Args:
+        known: That, if it was looked up before (:func:`asked`).
 
     Raises:
         NotFoundError, ConflictError: As :func:`..store.rows.inverse`.
     """
     change = undoable(db, number)
-    draft = _unasked(db, change, actor) if change.reason == ASKED else inverse(db, number, actor)
+    if change.reason != ASKED:
+        return write(db, inverse(db, number, actor), at, tell)
+    found = known if known and known.holds(db) else asked(db, number)
+    draft = Draft(actor, "undo", undoes=number)
+    if found:
+        _unask(db, draft, change, found)
     return write(db, draft, at, tell)
 
 
-def _unasked(db: sqlite3.Connection, change: Change, actor: str) -> Draft:
-    """The draft that undoes what somebody asked to be remembered."""
-    draft, rows = Draft(actor, "undo", undoes=change.id), Rows(db)
+def asked(db: sqlite3.Connection, number: int) -> Retraction | None:
+    """What was learned from the message by which somebody asked to remember something."""
+    change = read_change(db, number)
+    if change is None or change.reason != ASKED:
+        return None
+    facts, own = _kept(db, change)
+    last = {fact["evidence"][-1] for fact in facts}
+    message = next((said for said in own if said.id in last), own[-1] if own else None)
+    return Retraction.of(db, [message.id]) if message else None
+
+
+def _kept(db: sqlite3.Connection, change: Change) -> tuple[list[Data], list[Message]]:
+    """Facts as a change left them, and the messages of its actor that they rest on."""
     facts = [op.after for op in change.ops if op.kind == Fact.kind and op.after]
-    cited = sorted({id for fact in facts for id in fact["evidence"]})
-    own = [said for said in by_ids(db, cited) if said.sender == change.actor]
-    if not own:
-        return draft
-    asked = {fact["evidence"][-1] for fact in facts}
-    message = next((said for said in own if said.id in asked), own[-1])
+    cited = by_ids(db, {id for fact in facts for id in fact["evidence"]})
+    return facts, [said for said in cited if said.sender == change.actor]
+
+
+def _unask(db: sqlite3.Connection, draft: Draft, change: Change, found: Retraction) -> None:
+    """Enter what undoes that somebody asked to remember a message."""
+    rows, (message,) = Rows(db), found.messages
+    facts, own = _kept(db, change)
     at_once = {said.id for said in own if said.batch == message.batch}
     made = rows.some(Fact, [fact["id"] for fact in facts])
     draft.drop += [(Fact.kind, fact.id) for fact in made if at_once.issuperset(fact.evidence)]
     draft.put += unsaid(rows, message.session, [message.id])
-    _enter(db, draft, plan_for_messages(db, [message]), Episode.kind, Forgotten.kind)
+    gone, but = found.gone, (Episode.kind, Forgotten.kind)
+    _enter(db, draft, gone, *but, since=gone.newest, ids=found.rows)
     for op in change.ops:
         cls = kind_named(op.kind)
         if cls and cls.basis is Basis.EACH and op.before and not op.after:
             draft.put.append(cls.of_data(op.before))  # it had to make room
-    return draft

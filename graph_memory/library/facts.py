@@ -699,8 +699,9 @@ class Library(Part):
             ConflictError: A later change touched the same rows.
         """
         with self._journal.long_work():
+            known = await self._journal.survey(lambda db: retraction.asked(db, change))
             undone = await self._journal.alter(
-                lambda db, tell: retraction.undo(db, change, actor, self._now(), tell)
+                lambda db, tell: retraction.undo(db, change, actor, self._now(), tell, known)
             )
         if undone is None:  # all that it did is gone already
             raise ConflictError(change, change)

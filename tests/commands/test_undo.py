@@ -1,6 +1,7 @@
 """``/memory undo`` and ``/memory forget`` reach the very words, and never lock for ever."""
 
 import re
+import sqlite3
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
@@ -11,9 +12,12 @@ import pytest_asyncio
 
 from graph_memory.commands.memory_commands import Commands
 from graph_memory.companion import CoreFact
+from graph_memory.deletion import retraction
 from graph_memory.deletion.message_retention import LOG_KEPT, trim_log
+from graph_memory.deletion.plan import plan_for_messages
 from graph_memory.model import Fact, Turn
 from graph_memory.settings import Settings
+from graph_memory.store.rows import write
 
 from ..makers import T0, Clock, all_changes
 from ..scripted import NOTHING, Call, ScriptedModel, answer, said
@@ -60,6 +64,26 @@ async def shown(commands: Commands, caller: Turn, word: str) -> str:
 
 def number_of(listing: str, text: str) -> str:
     return next(line.split(".")[0] for line in listing.splitlines() if text in line)
+
+
+async def test_undo_of_remember_looks_for_what_goes_before_it_writes(
+    commands: Commands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked = []
+
+    def plan(db: sqlite3.Connection, messages: Any) -> Any:
+        looked.append(db)
+        return plan_for_messages(db, messages)
+
+    def written(db: sqlite3.Connection, *more: Any) -> Any:
+        assert db not in looked
+        return write(db, *more)
+
+    monkeypatch.setattr(retraction, "plan_for_messages", plan)
+    monkeypatch.setattr(retraction, "write", written)
+    await commands.remember(replace(zhang, text="我们周五聚餐改到韶山冲饭店"))
+    assert "刚才记下的那条已删掉" in await commands.undo(zhang)
+    assert len(looked) == 1
 
 
 @pytest.mark.parametrize("caller", [zhang, zhang_in_club])
