@@ -5,12 +5,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from graph_memory.library import Amendment, Meant
 from graph_memory.model import User
 from graph_memory.service import MemoryService
 from tests.makers import group, name, put
 from tests.webui.browsing import HOSTILE, LIFE
 from tests.webui.seed import fact_id
-from tests.webui.story import LI, MALLORY, XSS
+from tests.webui.story import LI, MALLORY, XSS, ZHANG
 
 from .conftest import Opener, expect, script
 
@@ -88,6 +89,23 @@ async def test_a_form_is_sent_again_after_the_browser_was_stopped(visit: Opener)
     await seen.page.get_by_role("button", name="置顶").click()
     await seen.page.get_by_role("button", name="撤销").click()
     await seen.says("已撤销")
+
+
+async def test_a_key_does_what_its_row_shows_only(visit, service):
+    """Of two homes none is archived by a key that says nothing of which."""
+    home = [
+        Amendment(f"张三住在{place}", "lives_in", Meant(place, "new")) for place in ("泉州", "漳州")
+    ]
+    told = [await service.library.tell(LIFE.id, Meant("张三", ZHANG), each) for each in home]
+    try:
+        seen = await visit(at="/review")
+        await seen.page.locator("[aria-labelledby=disputed-title] .row-link").first.focus()
+        for key in "apx":
+            await seen.page.keyboard.press(key)
+        assert await seen.page.locator("[data-sent]").count() == 0
+    finally:
+        for change in reversed(told):
+            await service.library.undo(change.id, "owner")
 
 
 SMALL = script("small.js")

@@ -15,13 +15,10 @@ for (const form of document.querySelectorAll("form[data-submit-on-change]")) {
 
 // Fields that ask for nothing need not be in the address.
 for (const form of document.querySelectorAll("form[method=get]")) {
-  form.addEventListener("submit", () => {
-    for (const field of form.elements) if (field.name && field.value === "") field.disabled = true;
+  form.addEventListener("formdata", ({ formData }) => {
+    for (const [name, value] of [...formData]) if (value === "") formData.delete(name);
   });
 }
-addEventListener("pageshow", () => {
-  for (const field of document.querySelectorAll("form[method=get] :disabled")) field.disabled = false;
-});
 
 // One press is one change.
 addEventListener("submit", (event) => {

@@ -85,21 +85,12 @@ function go(step) {
   row?.scrollIntoView({ block: "nearest" });
 }
 
-function press(...actions) {
-  const row = rows()[current()];
-  const wanted = actions.map((action) => `[name=only][value^="${action} "]`).join(",");
-  row?.querySelector(wanted)?.click();
-}
-
 const acts = {
   j: () => go(1),
   ArrowDown: () => go(1),
   k: () => go(-1),
   ArrowUp: () => go(-1),
-  x: () => rows()[current()]?.querySelector("input[name=id]").click(),
-  p: () => press("pin", "unpin"),
-  a: () => press("archive", "restore"),
-  Delete: () => press("forget"),
+  x: () => rows()[current()]?.querySelector("input[name=id]")?.click(),
 };
 
 function close() {
