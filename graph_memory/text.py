@@ -245,6 +245,13 @@ def is_chinese(text: str) -> bool:
     return han > 0 and han * 5 >= sum(map(str.isalpha, text))
 
 
+def told_by(name: str, said: str, limit: int) -> str:
+    """What is said, on one line, with a name before it that it does not have."""
+    colon = "：" if is_chinese(said) else ": "
+    is_named = normalise(name) in normalise(said)
+    return one_line(said if is_named else f"{name}{colon}{said}", limit)
+
+
 class _Stemmers(threading.local):
     """A stemmer for each thread, since it works on the word within itself."""
 

@@ -15,7 +15,7 @@ from ..privacy.redaction import disclosed
 from ..retention import RESTATED, used
 from ..store import Draft, Rows
 from ..store.rows import ASKED
-from ..text import is_chinese, one_line, terms
+from ..text import one_line, terms, told_by
 from ..visible_rows import LearnerRows
 from .batching import requests, without_request
 from .parse import Extraction, FactClaim, parse
@@ -216,12 +216,11 @@ class Extractor(Part):
             return made
 
         said = without_request(disclosed(message).text)
-        colon = "：" if is_chinese(said) else ": "
         claim = FactClaim(
             subject="我",
             predicate="other",
             object=one_line(said, 32),
-            statement=one_line(f"{message.name}{colon}{said}" if message.name else said, 300),
+            statement=told_by(message.name, said, 300),
             importance=ASKED_IMPORTANCE,
             evidence=(1 + [m.id for m in batch.messages].index(message.id),),
         )

@@ -40,7 +40,7 @@ from ..privacy.scope import in_confidence
 from ..retention import initial_half_life
 from ..store import Draft, Rows
 from ..store.rows import unsaid
-from ..text import clean_name, content, normalise, one_line
+from ..text import clean_name, content, normalise, one_line, told_by
 from ..visible_rows import VisibleRows
 
 MAX_STATEMENT = 300
@@ -54,9 +54,9 @@ def correcting(
 ) -> Draft:
     """The draft that says how it is, beside what others said and instead of own words.
 
-    The new fact belongs to the Session it is said in. Rows of other Sessions by which the asker
-    said the same are replaced as well. Their messages that replaced rows of *this* Session rest
-    on are not recalled any more: other Sessions are of people, too, who may not see the new one.
+    The new fact belongs to the Session it is said in. The asker's rows of other Sessions that say
+    the same are replaced as well; only in *this* one are the messages they rest on not recalled
+    any more: others are of people, too, who may not see the new one.
 
     Raises:
         NotFoundError: It is not the asker's to correct.
@@ -66,13 +66,11 @@ def correcting(
     old = visible.own(id, as_object=True)
     if not _may_correct(old, own):
         raise NotFoundError(f"there is no fact {id} that you could correct")
-    said = worded(words, MAX_STATEMENT)
-    if old.subject in own and name and normalise(name) not in normalise(said):
-        colon = ": " if said.isascii() else "："
-        said = one_line(f"{name}{colon}{said}", MAX_STATEMENT)
+    said = told_by(name * (old.subject in own), redacted(words), MAX_STATEMENT)
     same = [fact for fact in [old, *_same(visible, old)] if fact.speaker in own]
     nodes: list[Row] = [User(turn.user), *_called(rows, here, turn.user, name, at)]
     is_named = _is_named(filter(visible.shows, rows.find(Name, a=old.object)), said)
+    until = _until(visible, old, words, at, zone)
     is_dated = old.valid_to is not None or (old.valid_from or 0.0) > at  # past, or to come
     new = replace(
         old,
@@ -89,9 +87,10 @@ def correcting(
         use_count=1,
         valid_from=old.valid_from if is_dated else at,
         precision=old.precision if is_dated else "",
-        valid_to=_until(visible, old),
+        valid_to=until,
+        expires=old.expires and (until if old.expires == old.valid_to else old.expires),
         awaits=(),
-        due=due_by(old, words, at, zone),
+        due=moved(old.due, old, words, at, zone),
         hearsay=old.hearsay and old.subject not in own,
         status=Status.ACTIVE.value,
         archived_at=None,
@@ -170,10 +169,10 @@ def _shared(row: Row, facts: Iterable[Fact]) -> int:
     return max((len(said & content(fact.statement)) for fact in facts), default=0)
 
 
-def due_by(old: Fact, words: str, now: float, zone: tzinfo) -> float | None:
-    """By when what is to be done is due: another day if new words name another one."""
+def moved(end: float | None, old: Fact, words: str, now: float, zone: tzinfo) -> float | None:
+    """An end that a fact has, if any, or another day's if new words name another one."""
     before, named = (day_over(each, now, zone) for each in (old.statement, words))
-    return named if old.due and named not in (None, before) else old.due
+    return named if end and named not in (None, before) else end
 
 
 def worded(words: str, limit: int) -> str:
@@ -199,10 +198,11 @@ def _same(visible: VisibleRows, fact: Fact) -> list[Fact]:
     ]
 
 
-def _until(visible: VisibleRows, fact: Fact) -> float | None:
+def _until(visible: VisibleRows, fact: Fact, words: str, now: float, zone: tzinfo) -> float | None:
     """Until when a correction holds: what is over is corrected as the past."""
     if fact.valid_to is not None:
-        return fact.valid_to
+        is_over = fact.valid_to <= now
+        return fact.valid_to if is_over else moved(fact.valid_to, fact, words, now, zone)
     newer = filter(visible.shows, visible.rows.replacing(fact.id))
     starts = (each.said_at if each.valid_from is None else each.valid_from for each in newer)
     return min(starts, default=None)

@@ -50,9 +50,9 @@ from .edits import (
     Meant,
     amending,
     correcting,
-    due_by,
     effect,
     handling,
+    moved,
     mute,
     telling,
     version,
@@ -614,7 +614,7 @@ class Library(Part):
             old = rows.require(Fact, id)
             if seen and version(old, (newer.id for newer in rows.replacing(id))) != seen:
                 raise StaleError(f"fact {id} was changed meanwhile")
-            told = replace(wanted, due=due_by(old, wanted.statement, now, self._zone))
+            told = replace(wanted, due=moved(old.due, old, wanted.statement, now, self._zone))
             return amending(rows, old, told, actor, now, is_muted=mute)
 
         return _done(await self._journal.commit(resolve), id)

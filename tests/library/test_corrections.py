@@ -107,6 +107,7 @@ async def test_the_past_is_corrected_as_the_past(journal: Journal, library: Libr
     first = await newest(journal, await library.correct(*correction(old, "我以前住在天津")))
     second = await newest(journal, await library.correct(*correction(over, "我以前爱吃甜")))
     assert (first.valid_to, second.valid_to) == (T0 + DAY, T0 - DAY)
+    assert first.expires is None
 
 
 async def test_taking_the_command_back_takes_the_correction_back(journal, library):

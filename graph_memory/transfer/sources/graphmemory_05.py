@@ -24,7 +24,7 @@ from ...model import (
     stable_id,
 )
 from ...retention import initial_half_life
-from ...text import clean, is_chinese, normalise, one_line
+from ...text import clean, is_chinese, normalise, one_line, told_by
 from .source import Options, Pieces, place_of
 
 MAX_SIZE = 256 << 20
@@ -98,8 +98,7 @@ class _RowBuilder:
         node = self._node(name, str(data.get("type") or ""))
         description = clean(str(data.get("description") or ""), 300)
         if description:
-            colon = "：" if is_chinese(description) else ": "
-            told = description if name in description else f"{name}{colon}{description}"
+            told = told_by(name, description, 300)
             self._fact(node, "other", node, told, data.get("importance"))
 
     def relation(self, data: Any, where: str) -> None:
