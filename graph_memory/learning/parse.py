@@ -34,7 +34,7 @@ MAX_ENTITIES = 60
 MAX_NUMBERS = 200
 MAX_NAME = 64
 MAX_SENTENCE = 300
-MAX_KEYWORDS = 80
+MAX_KEYWORDS = 160
 
 _MARKS = frozenset({"summary", "restated", "ended", "used"})
 _LISTS = frozenset({"facts", "entities"})
@@ -121,7 +121,7 @@ class FactClaim:
         hearsay: The speaker had it from others.
         secret: The speaker wants it kept between those who are there.
         replaces: Numbers of known facts that it replaces.
-        keywords: Words that it lacks and somebody may ask by, with spaces between them.
+        keywords: Words that it lacks and a question to ask it by, with spaces between them.
     """
 
     subject: str

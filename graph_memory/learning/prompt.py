@@ -49,7 +49,7 @@ from ..visible_rows import LearnerRows
 from .attribution import DENIES, denials, share
 from .entities import Labelled, Labels, bot_of, occurs, relative
 
-VERSION = 7
+VERSION = 8
 MAX_LINE = 2_000
 """Characters of one message that are shown; longer ones lose their middle."""
 

@@ -616,8 +616,8 @@ class Fact(SessionRow):
         subject, object: Node ids; the same one if it is about nothing else.
         predicate: One of :data:`PREDICATES`.
         statement: One sentence, readable by itself.
-        keywords: Words that it lacks and somebody may ask by (pet, of a corgi), as the extractor
-            gave them; it is found by them, and they are not shown to the chat model.
+        keywords: Words that it lacks (pet, of a corgi) and a question in other words, as the
+            extractor gave them; it is found by them, and they are not shown to the chat model.
         speaker: User id of who said it; ``bot`` for the bot's own promises.
         said_at: When it was first said (decides who was present).
         recorded_at: When it was learned.

@@ -26,7 +26,9 @@ from ..makers import T0, group, message, private, user
 from ..scripted import answer, said, thing
 from .chat import CHINA, Chat
 
-FINGERPRINTS = {1: "5c12", 2: "55f6", 3: "8715", 4: "1e62", 5: "184b", 6: "281b", 7: "deb0"}
+FINGERPRINTS = {
+    1: "5c12", 2: "55f6", 3: "8715", 4: "1e62", 5: "184b", 6: "281b", 7: "deb0", 8: "49ba",
+}  # fmt: skip
 """Of each version's texts; an old version is never changed."""
 
 
@@ -36,7 +38,7 @@ def schema() -> str:
 
 @pytest.mark.parametrize("language", ["zh", "en"])
 def test_instructions_and_schema_are_short(language: str):
-    assert tokens(INSTRUCTIONS[language]) + tokens(schema()) <= 665
+    assert tokens(INSTRUCTIONS[language]) + tokens(schema()) <= 672
 
 
 def test_a_changed_text_is_a_new_version():

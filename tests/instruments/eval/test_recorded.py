@@ -21,7 +21,7 @@ def test_every_answer_was_said_and_every_trap_has_its_words(name: str) -> None:
     assert len(lines) > 250
     assert len(world.questions) >= 70
     assert len({talk.session.persona for talk in world.talks}) == (
-        1 if name in ("garage", "dorm", "crew", "fans", "salon", "stage") else 2
+        1 if name in ("garage", "dorm", "crew", "fans", "salon", "stage", "nest") else 2
     )
     for question in world.questions:
         assert question.gold <= tags.keys(), question.text
@@ -80,12 +80,12 @@ async def test_what_users_get_is_held(language: str, least: float) -> None:
     assert found["strict"] >= 0.43
     assert found["median_tokens"] <= 180
     assert (found["small_talk_with_anything"], found["leaks"]) == (0, [])
-    assert len(found["outdated_as_current"]) <= 4
+    assert len(found["outdated_as_current"]) <= 5
 
 
 APART = {
-    "work": 0.85, "voice": 0.74, "home": 0.84, "garage": 0.82, "dorm": 0.85,
-    "crew": 0.75, "fans": 0.75, "salon": 0.65, "stage": 0.8,
+    "work": 0.85, "voice": 0.79, "home": 0.87, "garage": 0.87, "dorm": 0.85,
+    "crew": 0.75, "fans": 0.83, "salon": 0.75, "stage": 0.8, "nest": 0.75,
 }  # fmt: skip
 
 

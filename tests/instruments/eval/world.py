@@ -31,6 +31,7 @@ LANGUAGES = {
     "fans": "zh",
     "salon": "zh",
     "stage": "en",
+    "nest": "zh",
 }
 """Worlds, and the language their bot is set to."""
 PACE, REPLY = 25.0, 4.0
