@@ -11,7 +11,7 @@ from graph_memory.service import MemoryService
 from tests.makers import group, name, put
 from tests.webui.browsing import HOSTILE, LIFE
 from tests.webui.seed import fact_id
-from tests.webui.story import LI, MALLORY, XSS, ZHANG
+from tests.webui.story import HONG, LI, MALLORY, XSS, ZHANG
 
 from .conftest import Opener, expect, script
 
@@ -69,6 +69,16 @@ async def test_each_main_page_is_two_letters_away(visit: Opener) -> None:
     await keyboard.type("gm")
     assert page.url == before
     assert await page.input_value("#q") == "gm"
+
+
+async def test_a_finger_that_rolls_a_little_has_touched(visit: Opener) -> None:
+    seen = await visit(node=HONG)
+    x, y = (await seen.places())["李四"]
+    finger = await seen.page.context.new_cdp_session(seen.page)
+    for event, places in (("touchStart", [x]), ("touchMove", [x + 9]), ("touchEnd", [])):
+        points = [{"x": place, "y": y} for place in places]
+        await finger.send("Input.dispatchTouchEvent", {"type": event, "touchPoints": points})
+    await expect(seen.page.locator("#picture")).to_have_attribute("data-selected", LI)
 
 
 STOPPED = script("stopped.js")

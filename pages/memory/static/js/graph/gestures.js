@@ -1,7 +1,8 @@
 // Gestures on an element, with mouse, finger or pen: press, tap, drag, zoom, hover and leave,
 // each told with its place from the element's corner.
 
-const STILL = 4; // pixels that a tap may move
+const STILL = { touch: 12 }; // pixels that a tap may move: a finger rolls
+const STEADY = 4; // with anything else
 
 export class Gestures extends EventTarget {
   #pointers = new Map();
@@ -55,7 +56,7 @@ export class Gestures extends EventTarget {
       return;
     }
     const [dx, dy] = [now.x - before.x, now.y - before.y];
-    if (!this.#moved && Math.hypot(dx, dy) < STILL) return;
+    if (!this.#moved && Math.hypot(dx, dy) < (STILL[event.pointerType] ?? STEADY)) return;
     this.#moved = true;
     this.#pointers.set(event.pointerId, now);
     this.element.classList.add("dragging");

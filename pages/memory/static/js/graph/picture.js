@@ -69,6 +69,7 @@ export class Picture extends EventTarget {
       ["zoom", ({ factor, at }) => this.zoom(factor, at)],
     ]) this.gestures.addEventListener(type, ({ detail }) => react.call(this, detail));
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.#dress());
+    new MutationObserver(() => this.#dress()).observe(document.documentElement, { attributeFilter: ["data-theme"] });
     new ResizeObserver(() => this.#resize()).observe(canvas);
     this.#dress();
     this.#resize();
