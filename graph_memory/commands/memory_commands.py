@@ -219,7 +219,7 @@ class Commands(Answers):
 
     async def remember(self, turn: Turn, words: str = "") -> str:
         """Remember at once what a turn says."""
-        if not says_something(terms(turn.text)):
+        if not (says_something(terms(turn.text)) or (turn.text and turn.quote)):
             return self._say("remember_what")
         if refusal := self.refusal(turn):
             return refusal

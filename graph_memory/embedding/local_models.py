@@ -80,6 +80,7 @@ def bundled() -> ThreadedEmbedder | None:
         try:
             return make()
         except EmbeddingError as error:
+            logger.info("%s", error)
             reasons.append(str(error))
     logger.warning(
         "no local embedding model works here, memories are found by their words only (%s). "

@@ -12,6 +12,7 @@ from graph_memory.access import Access
 from graph_memory.commands.memory_commands import Commands
 from graph_memory.errors import GraphMemoryError
 from graph_memory.model import Entity, Episode, Fact, Turn, User
+from graph_memory.model.conversation import Quote
 from graph_memory.retention import DAY
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
@@ -124,6 +125,12 @@ async def test_preview(commands: Commands, clock: Clock) -> None:
 )
 async def test_preview_when_nothing_is_ever_forgotten(commands: Commands) -> None:
     assert "什么也不会忘" in await commands.preview(admin)
+
+
+async def test_this_is_something_to_remember_where_something_is_quoted(commands: Commands) -> None:
+    this = replace(zhang, text="这个")
+    assert "要记住什么" in await commands.remember(this)
+    assert "记住了" in await commands.remember(replace(this, quote=Quote(LI, "李四", "1", "牛奶")))
 
 
 @pytest.mark.parametrize(

@@ -37,6 +37,14 @@ async def test_no_bundled_model_works(name: str, monkeypatch: pytest.MonkeyPatch
     assert await load(name) is None
 
 
+def test_why_the_better_one_does_not_work_is_logged(nano, monkeypatch, caplog):
+    monkeypatch.setattr(local_models, "usem3", lambda: nano)
+    monkeypatch.setattr(local_models, "E5", lambda _: 1 / 0)
+    with caplog.at_level("INFO"):
+        assert local_models.bundled() is nano
+    assert "NumKong cannot be used: ZeroDivisionError" in caplog.text
+
+
 async def test_without_the_package_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
     with pytest.raises(EmbeddingError, match=r"BAAI/bge-m3.*needs sentence-trans") as caught:
