@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import secrets
+from collections import Counter
 
 from fastapi import APIRouter, Request
 from starlette.responses import Response
@@ -20,16 +21,14 @@ class Live:
     """Knows what happened last to a memory."""
 
     def __init__(self, memory: service.MemoryService) -> None:
-        self._memory, self._run = memory, secrets.token_hex(4)
+        self._memory, self._run, self._recalls = memory, secrets.token_hex(4), Counter[str]()
+        memory.recall.traces.listen(lambda: self._recalls.update(["all"]))
 
     async def marks(self) -> str:
-        """What happened last, as JSON; a page says it and looks for more.
-
-        ``run`` alone is another after a restart, by which nothing has happened.
-        """
-        recalls = [trace.at for trace in self._memory.recall.traces.recent()[:1]]
+        """What happened last, as JSON; a restart alters ``run``, and ``recalls`` with it."""
         newest = await self._memory.journal.look(queries.newest)
-        return json.dumps({"run": self._run, **newest, "recalls": sum(recalls)})
+        recalls = f"{self._run} {self._recalls.total()}"
+        return json.dumps({"run": self._run, **newest, "recalls": recalls})
 
 
 @routes.get("/api/v1/events/now")
