@@ -21,7 +21,8 @@ _LINK = re.compile(
     r'href="((?:/memories/|/records/|/messages/|/node\?|/persona\?|/changes/)[^"#]+)"'
 )
 _CHANCE = re.compile(
-    r'"csrf(?:-token)?" (?:value|content)="[^"]*"|(?:"|&#34;)run(?:"|&#34;): (?:"|&#34;)\w+'
+    r'"csrf(?:-token)?" (?:value|content)="[^"]*"'
+    r'|(?:"|&#34;)(?:run|recalls)(?:"|&#34;): (?:"|&#34;)\w+'
     r'|<div class="timing">.*?</div>|(?:\b|%2F)[a-z]{1,3}(?::|%3A)[0-9a-f]{16}',
     re.DOTALL,
 )
