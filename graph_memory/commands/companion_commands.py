@@ -26,7 +26,7 @@ from ..recall import CLOSE, OPEN
 from ..references import Reference
 from ..store import queries
 from ..text import clean, escape, fenced, one_line, simplified, tokens
-from .usage import LISTED, Answers, misused, number_of, numbered
+from .usage import LISTED, Answers, acted, misused, number_of, numbered
 
 PAGE = 1_500
 """Tokens of a record that are shown at a time."""
@@ -117,7 +117,7 @@ class CompanionCommands(Answers):
 
     async def records(self, turn: Turn, which: str = "") -> str:
         """The last records of this chat, or one of those that were listed."""
-        which, _, page = which.strip().partition(" ")
+        which, page = numbered(which)
         if page.strip() and number_of(page) is None:
             return misused(self._language, "records", page)
         if which:
@@ -153,7 +153,7 @@ class CompanionCommands(Answers):
 
     async def core(self, turn: Turn, what: str = "") -> str:
         """The turn's core facts in this chat, or a change to one of them."""
-        verb, _, rest = what.strip().partition(" ")
+        verb, rest = acted(what)
         given, text = numbered(rest)
         number = number_of(given)
         if not verb:
@@ -197,7 +197,7 @@ class CompanionCommands(Answers):
 
     async def inner(self, turn: Turn, what: str = "") -> str:
         """Show the inner state or its history, or bring an earlier one back."""
-        verb, _, number = simplified(what.strip().casefold()).partition(" ")
+        verb, number = acted(simplified(what.casefold()))
         if not verb:
             return await self._inner(turn)
         if verb in _HISTORY and not number:
@@ -266,7 +266,7 @@ class CompanionCommands(Answers):
         care = self.memory.companion.proactive
         if turn.session.is_group:
             return self._say("care_private")
-        verb, _, rest = simplified(what.strip().casefold()).partition(" ")
+        verb, rest = acted(simplified(what.casefold()))
         number = number_of(rest)
         if verb and (verb not in _CANCEL or number is None):
             return self._say("care_what")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import attrgetter
 from urllib.parse import urlencode
 
@@ -16,6 +16,7 @@ from ..access import LINK_AGE, Access
 from ..dates import day_over
 from ..errors import ConflictError, NotFoundError
 from ..inspect.health import describe, learning_failure
+from ..learning.batching import request
 from ..library import NamedChange, worded
 from ..locales import TEXTS, explain, in_all, say
 from ..model import Asker, Change, Episode, Fact, Turn
@@ -45,7 +46,9 @@ JUST = 600.0
 """Seconds for which a change was made just now."""
 MESSAGE = "message"
 """Kind of a memory that is somebody's very words."""
-_ME = {"me", "myself", "我", "我自己"}
+_ME = {"me", "myself", "我", "我自己", "关于我的一切"} | EVERYTHING
+_THAT = re.compile(r"(?i)\s*that\s+(?=\S)")
+"""What /memory remember that … has besides."""
 _PAGE = re.compile(
     r"(?s)(?P<text>.*\S)(?:\s+|[，,]\s*)"
     r"(?:p|[pP]age|第)\s?(?P<page>\d{1,5}|[一二两三四五六七八九十]{1,3}(?=\s?页))\s?页?"
@@ -219,6 +222,8 @@ class Commands(Answers):
 
     async def remember(self, turn: Turn, words: str = "") -> str:
         """Remember at once what a turn says."""
+        asking, asked = request(turn.text) or ("", _THAT.sub("", turn.text))
+        turn = replace(turn, text=asked or (asking if turn.quote else ""))
         if not (says_something(terms(turn.text)) or (turn.text and turn.quote)):
             return self._say("remember_what")
         if refusal := self.refusal(turn):
@@ -292,7 +297,7 @@ class Commands(Answers):
     async def correct(self, turn: Turn, which: str) -> str:
         """Replace a listed fact; ``which`` is its number or id, then how it really is."""
         which, words = numbered(which)
-        if not which or not words:
+        if not which or not says_something(terms(words)):
             return self._say("correct_what")
         memory = self._meant(turn, which)
         if memory is None:

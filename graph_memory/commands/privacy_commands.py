@@ -9,8 +9,8 @@ from ..references import Reference
 from ..service import MemoryService
 from ..store.queries import footprint, is_known
 from ..text import one_line
+from .usage import CANCEL, Answers, Wishes, account, misused, nearest
 from .usage import CONFIRM as _YES
-from .usage import Answers, Wishes, account, misused, nearest
 
 MAX_LINE = 120
 CONFIRM = 600.0
@@ -79,6 +79,9 @@ class PrivacyCommands(Answers):
 
     async def forget_me(self, turn: Turn, what: str = "") -> str:
         """Erase the speaker for good (or an owner, an account), once that is confirmed."""
+        if what.strip().casefold() in CANCEL:
+            self._wishes.take(turn)
+            return self._say("forgetme_kept")
         *named, last = what.split() or [""]
         is_confirmed = last.casefold() in _YES
         given = " ".join(named) if is_confirmed else what

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+import unicodedata
 from collections import OrderedDict
 from collections.abc import Callable, Collection
 from math import inf
@@ -23,11 +24,20 @@ EVERYTHING = frozenset({"all", "everything", "全部", "所有"})
 LISTED = 10
 """Lines in a list; a chat message is no place for more."""
 MAX_GIVEN = 40
-_NUMBER = re.compile(r"(?:[#第]|[pP](?:age ?)?)?(\d{1,5})[条條页頁个個]?[.。]?")
+CANCEL = frozenset({"cancel", "no", "取消", "不", "不要", "算了"})
+"""Words by which it is not."""
+_NUMBER = re.compile(r"(?:[#第]|[pP](?:age ?)?)?(\d{1,5})[条條页頁个個号號版项項]?[.。]?")
 """A number as people type it: 1, 第1条, 第二页, page 2, #1."""
+_DRESSED = re.compile(
+    r"(?:第|编号|編號|(?i:number|no\.)|[<《【\[(（])\s*(?P<number>[\d一二两三四五六七八九十]{1,5})"
+    r"(?:\s*[条條个個>》】\])）]|(?=[\s:：,，、]|$))[\s:：,，、。]*"
+)
+"""The same as they copy it from the usage, or say it: <1>, 【1】, 第 1 条, 编号1."""
+_GLUED = re.compile(r"([^\W\d]+?)(?=第?\s*[\d一二两三四五六七八九十])")
+"""A word right before a number: 删1, 换回第2版."""
 _BEHIND = re.compile(
     r"(?:\s+|[，、]\s*|,(?!\d)\s*|(?<=[\d条條个個])(?:[:：。](?!\d)\s*|(?=[更改])))"
-    r"(?:(?:更?改|更正)[成为為][\s:：，,]*)?"
+    r"(?:(?:(?:更?改|更正)[成为為]|[应應][该該]?是|(?i:(?:it )?should be\b)|[-=]>|→)[\s:：，,]*)?"
 )
 """What stands behind the number of a line, and before the rest: 1 …, 1，…, 第1条：…, 1 改成…"""
 MAX_WISHES = 500
@@ -78,14 +88,27 @@ def misused(language: str, command: str, given: str, known: Collection[str] = ()
 
 def number_of(word: str) -> int | None:
     """The number that a word is, if it is one of five digits at most."""
-    found = _NUMBER.fullmatch(arabic(word.strip()))
+    plain = unicodedata.normalize("NFKC", word.strip())
+    dressed = _DRESSED.fullmatch(plain)
+    found = _NUMBER.fullmatch(arabic(dressed["number"] if dressed else plain))
     return int(found[1]) if found else None
 
 
 def numbered(text: str) -> tuple[str, str]:
     """The number of a line that a text begins with, and what stands behind it."""
-    number, *behind = _BEHIND.split(text.strip(), maxsplit=1)
+    plain = text.strip()
+    if found := _DRESSED.match(plain):
+        plain = f"{found['number']} {plain[found.end() :]}".strip()
+    number, *behind = _BEHIND.split(plain, maxsplit=1)
     return number, "".join(behind)
+
+
+def acted(text: str) -> tuple[str, str]:
+    """The word that says what to do, and what stands behind it, with or without a gap."""
+    plain = text.strip()
+    found = _GLUED.match(plain)
+    verb, _, rest = (f"{found[1]} {plain[found.end() :]}" if found else plain).partition(" ")
+    return verb, rest.strip()
 
 
 def account(turn: Turn, given: str) -> str:
