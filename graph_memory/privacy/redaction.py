@@ -35,7 +35,7 @@ _WORDS = (
 )  # fmt: skip
 _KEY = re.compile(
     r"(?<![A-Za-z0-9])(?:sk|pk|rk|ak|key|token|sess|hf|npm|gh[a-z]|github_pat|glpat|xox[a-z])"
-    r"[-_][A-Za-z0-9_\-]{16,}|(?<![A-Za-z0-9])eyJ[A-Za-z0-9_\-]{8,}(?:\.[A-Za-z0-9_\-]+){1,2}|(?<![A-Za-z0-9])(?-i:AIza|LTAI|AKID)[A-Za-z0-9_\-]{12,}",
+    r"[-_][A-Za-z0-9_\-]{16,}|(?<![A-Za-z0-9])eyJ[A-Za-z0-9_\-]{8,}+(?:\.[A-Za-z0-9_\-]+){1,2}|(?<![A-Za-z0-9])(?-i:AIza|LTAI|AKID)[A-Za-z0-9_\-]{12,}",
     re.IGNORECASE,
 )
 _BLOCK = re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*-----|\Z)", re.DOTALL)
