@@ -257,27 +257,20 @@ class MemoryService:
             breakers["reranking"] = self.recall.rerank_breaker
         if self._embedder:
             breakers["embedding"] = self._embedder.breaker
+        late = behind(*views, forgetting=self.forget_me.waiting)
         return Health(
+            self.journal,
+            self.recall,
+            self.graph,
             counts=await self.journal.counts(),
-            graph=self.graph.state.value,
-            graph_applied=self.graph.applied,
-            recall_ready=self.recall.ready,
+            learning=await self.learning.status(),
+            spending=self.spending.today(),
+            upkeep_at=await self.upkeep.last_run(),
             embedder=self._embedder.name if self._embedder else "",
             is_loading=self.is_loading,
-            index_items=self.recall.items,
-            index_vectors=self.recall.vectors,
-            learning=await self.learning.status(),
-            upkeep_at=await self.upkeep.last_run(),
-            upkeep=self.upkeep.last,
-            problems=[
-                *self.problems.values(),
-                *behind(*views, forgetting=self.forget_me.waiting),
-            ],
-            storage_kind=self.journal.storage.kind,
             bots=self.coordination.others,
-            unsent=self.journal.waiting_messages,
             breakers=breakers,
-            spending=self.spending.today(),
+            problems=[*self.problems.values(), *late],
         )
 
     async def doctor(self) -> Checkup:

@@ -64,7 +64,7 @@ async def test_a_full_disk_stops_nothing_and_heals_by_itself(disk, caplog):
             assert "free some space" in line.message
             await service.recall.settle()
             assert "豆包" in (await service.recall.remind(admin.asker, "猫叫什么名字")).block
-            assert (await service.health()).storage_kind == "full"
+            assert (await service.health()).journal.storage.kind == "full"
             status = await Commands(service).status(admin)
             assert "磁盘满了" in status
             assert "腾出空间" in status
@@ -72,7 +72,7 @@ async def test_a_full_disk_stops_nothing_and_heals_by_itself(disk, caplog):
                 await service.learning.flush()
             assert not model.calls, "what cannot be stored is not paid for"
             disk.free()
-            assert (await service.health()).storage_kind == ""
+            assert (await service.health()).journal.storage.kind == ""
             await hear(service, "我喜欢猫" * 200)
             told = [r.message for r in caplog.records if r.name == "graph_memory.store"]
             assert told == [line.message, "messages are stored again"]

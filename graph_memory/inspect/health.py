@@ -10,7 +10,7 @@ import logging
 import math
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import tzinfo
 from functools import partial
 
@@ -22,7 +22,6 @@ from ..inference.breaker import Breaker, BreakerState
 from ..inference.token_budget import Account
 from ..learning import LearningStatus
 from ..locales import TEXTS, explain, say
-from ..maintenance import Report
 from ..recall import Recaller
 from ..store import MENDABLE, Journal, examine, mend
 from ..store.postgres import Bot
@@ -43,32 +42,25 @@ class Health:
     Attributes:
         counts: Rows of each kind, messages, buffered messages, changes, records, and
             messages that were deleted as old (``thinned``).
-        graph_applied: The last change that the graph reflects.
+        upkeep_at: When the last run ended; ``None`` if there was none.
         embedder: Name of the model in use; may be empty.
         is_loading: Whether there will be one in a moment.
-        storage_kind: Why messages cannot be stored (see ``store/connection.py``).
         bots: The other bots on the memory.
-        unsent: Messages that wait for the server that they share.
         breakers: By ``embedding``, ``learning`` or ``reranking``.
     """
 
+    journal: Journal
+    recall: Recaller
+    graph: GraphStore
     counts: dict[str, int]
-    graph: str
-    graph_applied: int
-    recall_ready: bool
-    embedder: str
-    index_items: int
-    index_vectors: int
     learning: LearningStatus
+    spending: Account
     upkeep_at: float | None
-    upkeep: Report | None
-    problems: list[Exception] = field(default_factory=list)
-    storage_kind: str = ""
-    bots: Sequence[Bot] = ()
-    unsent: int = 0
-    breakers: dict[str, Breaker] = field(default_factory=dict)
-    spending: Account = field(default_factory=Account)
-    is_loading: bool = False
+    embedder: str
+    is_loading: bool
+    bots: Sequence[Bot]
+    breakers: dict[str, Breaker]
+    problems: list[Exception]
 
 
 def describe(health: Health, language: str, zone: tzinfo, web: str = "") -> str:
@@ -91,9 +83,9 @@ def describe(health: Health, language: str, zone: tzinfo, web: str = "") -> str:
         ),
         tell(
             "health_index",
-            state=tell("ready" if health.recall_ready else "building"),
-            items=health.index_items,
-            vectors=health.index_vectors,
+            state=tell("ready" if health.recall.ready else "building"),
+            items=health.recall.items,
+            vectors=health.recall.vectors,
         ),
         tell("health_embedder", name=health.embedder or without),
         _graph(health, language),
@@ -102,9 +94,10 @@ def describe(health: Health, language: str, zone: tzinfo, web: str = "") -> str:
     if learning.failed:
         lines.append(learning_failure(learning, language))
     lines.append(_spending(health.spending, language))
-    if health.bots or health.unsent:
+    unsent = health.journal.waiting_messages
+    if health.bots or unsent:
         silent = sum(bot.silent > FAR for bot in health.bots)
-        shared = {"count": len(health.bots), "silent": silent, "unsent": health.unsent}
+        shared = {"count": len(health.bots), "silent": silent, "unsent": unsent}
         lines.append(tell("health_shared", **shared))
     lines.append(tell("health_upkeep", when=when, thinned=counts.get("thinned", 0)))
     if web:
@@ -115,9 +108,10 @@ def describe(health: Health, language: str, zone: tzinfo, web: str = "") -> str:
 
 
 def _graph(health: Health, language: str) -> str:
-    state = say(language, f"graph_{health.graph}")
-    key = "health_graphless" if health.graph == GraphState.ABSENT else "health_graph"
-    return say(language, key, state=state, applied=health.graph_applied)
+    graph = health.graph
+    state = say(language, f"graph_{graph.state}")
+    key = "health_graphless" if graph.state is GraphState.ABSENT else "health_graph"
+    return say(language, key, state=state, applied=graph.applied)
 
 
 def behind(recall: str, graph: str, backup: str, *, forgetting: int) -> list[GraphMemoryError]:
@@ -154,10 +148,11 @@ def _spending(account: Account, language: str) -> str:
 def _troubles(health: Health, language: str) -> list[str]:
     """What is wrong with the disk and with the models, and what to do."""
     tell = partial(say, language)
-    lines = [tell(f"storage_{health.storage_kind}")] if health.storage_kind else []
+    kind = health.journal.storage.kind
+    lines = [tell(f"storage_{kind}")] if kind else []
     if health.spending.blocked_for:
         lines.append(tell("spent", limit=health.spending.limit))
-    if count := health.learning.over_share:
+    if count := health.learning.held:
         lines.append(tell("over_share", count=count))
     for key, breaker in health.breakers.items():
         if breaker.state is not BreakerState.CLOSED:

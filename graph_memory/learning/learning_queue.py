@@ -12,7 +12,7 @@ import logging
 import time
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from math import inf
 
 from ..context import Context, Part
@@ -44,6 +44,7 @@ from ..model import (
 )
 from ..privacy.scope import in_confidence
 from ..store import QueuedBatch
+from ..store.messages import Backlog
 from ..store.pauses import Pauses
 from ..supervisor import LogOnce, Supervisor
 from ..text import clean, clean_name
@@ -84,24 +85,21 @@ class _Ear:
 
 
 @dataclass(frozen=True, slots=True)
-class LearningStatus:
-    """How learning is doing.
+class LearningStatus(Backlog):
+    """How learning is doing; batches of people who have cost their share of the day are held.
 
     Attributes:
         buffered: Messages that no batch has claimed.
-        waiting, dead: Batches to be tried (again), and given up.
-        failed, failure: The newest batch that failed and is not learned, and why, if any.
-        over_share: Waiting batches of people who have cost their share of the day.
         last_learned_at: Since the start; ``None`` if nothing was.
     """
 
     buffered: int
-    waiting: int
-    dead: int
-    failed: int
-    failure: str
-    over_share: int
     last_learned_at: float | None
+
+    @property
+    def failure(self) -> str:
+        """Why the newest batch failed, if one did."""
+        return Failure.read(self.error).value
 
 
 class Learning(Part):
@@ -341,15 +339,8 @@ class Learning(Part):
         """How learning is doing; of batches, in one chat window or everywhere."""
         sessions = None if circle is None else self._buffers.places(circle)
         found = await self._journal.backlog(sessions, self._over_share())
-        return LearningStatus(
-            buffered=len(self._buffers),
-            waiting=found.waiting,
-            dead=found.dead,
-            failed=found.failed,
-            failure=Failure.read(found.error).value if found.failed else "",
-            over_share=found.held,
-            last_learned_at=self._extractor.last_at,
-        )
+        last = self._extractor.last_at
+        return LearningStatus(**asdict(found), buffered=len(self._buffers), last_learned_at=last)
 
     def look_again(self) -> None:
         """Batches were added to the journal's queue, or may be tried again."""
