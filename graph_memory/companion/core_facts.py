@@ -17,7 +17,7 @@ from ..learning.batching import requests, without_request
 from ..learning.parse import line_of, many, numbers
 from ..learning.prompt import PromptContext
 from ..locales import in_all
-from ..model import Basis, Batch, Fact, SessionRow, register, stable_id
+from ..model import Basis, Batch, Fact, SessionRow, stable_id
 from ..store import Draft, Rows
 from ..text import fenced, normalise, one_line, tokens
 
@@ -47,20 +47,20 @@ class CoreKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class CoreFact(SessionRow):
+class CoreFact(
+    SessionRow,
+    kind="core_fact",
+    keys=("user",),
+    times=("at",),
+    words=("text",),
+    basis=Basis.EACH,
+    exported="core",
+):
     """One of the few things about a user that are always in view.
 
     ``number`` counts from 1 within Session and user; ``type`` is a :class:`CoreKind`; ``at``
     is when it was said.
     """
-
-    kind: ClassVar[str] = "core_fact"
-    keys: ClassVar[tuple[str, ...]] = ("user",)
-    nodes: ClassVar[tuple[str, ...]] = ("user",)
-    times: ClassVar[tuple[str, ...]] = ("at",)
-    words: ClassVar[tuple[str, ...]] = ("text",)
-    basis: ClassVar[Basis] = Basis.EACH
-    exported: ClassVar[str] = "core"
 
     user: str
     number: int
@@ -73,9 +73,6 @@ class CoreFact(SessionRow):
 
     def reworded(self, text: str, evidence: tuple[int, ...]) -> Self:
         return replace(self, text=one_line(text, MAX_TEXT), evidence=evidence)
-
-
-register(CoreFact)
 
 
 def standing(rows: Rows, session: str, users: Iterable[str]) -> list[CoreFact]:

@@ -15,7 +15,7 @@ from ..errors import NotFoundError
 from ..learning.parse import finite, sentence_of
 from ..learning.prompt import ExtractionExtension, PromptContext, language
 from ..locales import in_all, say
-from ..model import Basis, Batch, SessionRow, register, stable_id
+from ..model import Basis, Batch, SessionRow, stable_id
 from ..store import Draft, Rows
 from ..text import fenced
 
@@ -38,15 +38,11 @@ _NUMBER = {"type": "number"}
 
 
 @dataclass(frozen=True, slots=True)
-class Mood(SessionRow):
+class Mood(SessionRow, kind="mood", times=("at",), basis=Basis.LEARNED):
     """How a persona felt ``at`` a time in a Session.
 
     ``valence`` is from unhappy, −1, to happy, +1; ``arousal`` from calm to excited.
     """
-
-    kind: ClassVar[str] = "mood"
-    times: ClassVar[tuple[str, ...]] = ("at",)
-    basis: ClassVar[Basis] = Basis.LEARNED
 
     valence: float
     arousal: float
@@ -79,16 +75,17 @@ class Mood(SessionRow):
 
 
 @dataclass(frozen=True, slots=True)
-class InnerState(SessionRow):
+class InnerState(
+    SessionRow,
+    kind="inner_state",
+    times=("at",),
+    words=("itself", "other", "bond"),
+    basis=Basis.LEARNED,
+):
     """What a persona understood of itself, the other and their bond in a Session.
 
     ``version`` counts how often it was written, from 1.
     """
-
-    kind: ClassVar[str] = "inner_state"
-    times: ClassVar[tuple[str, ...]] = ("at",)
-    words: ClassVar[tuple[str, ...]] = ("itself", "other", "bond")
-    basis: ClassVar[Basis] = Basis.LEARNED
 
     itself: str
     other: str
@@ -104,9 +101,6 @@ class InnerState(SessionRow):
     def brought_back(self, standing: InnerState, at: float) -> InnerState:
         """As a new version, so that an undo cannot bring back one in between."""
         return replace(self, version=standing.version + 1, at=at)
-
-
-register(Mood, InnerState)
 
 
 def _bounded(side: float) -> float:

@@ -14,7 +14,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, ClassVar, Protocol
+from typing import Any, Protocol
 
 from ..context import Context, Part
 from ..dates import midnight, moment, quiet_hours
@@ -30,7 +30,6 @@ from ..model import (
     Session,
     SessionRow,
     asker_of,
-    register,
     stable_id,
 )
 from ..privacy.redaction import disclosed
@@ -74,15 +73,15 @@ class FollowUpStatus(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class FollowUp(SessionRow):
+class FollowUp(
+    SessionRow,
+    kind="follow_up",
+    keys=("user",),
+    times=("created_at",),
+    words=("reason",),
+    basis=Basis.MOMENT,
+):
     """That a persona means to come back to a user; ``status`` is a `FollowUpStatus`."""
-
-    kind: ClassVar[str] = "follow_up"
-    keys: ClassVar[tuple[str, ...]] = ("user",)
-    nodes: ClassVar[tuple[str, ...]] = ("user",)
-    times: ClassVar[tuple[str, ...]] = ("created_at",)
-    words: ClassVar[tuple[str, ...]] = ("reason",)
-    basis: ClassVar[Basis] = Basis.MOMENT
 
     user: str
     due_at: float
@@ -90,9 +89,6 @@ class FollowUp(SessionRow):
     attempts: int
     created_at: float
     status: str = FollowUpStatus.WAITING.value
-
-
-register(FollowUp)
 
 
 class Voice(Protocol):

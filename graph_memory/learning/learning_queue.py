@@ -86,7 +86,9 @@ class _Ear:
 
 @dataclass(frozen=True, slots=True)
 class LearningStatus(Backlog):
-    """How learning is doing; batches of people who have cost their share of the day are held.
+    """How learning is doing.
+
+    Batches of people who have cost their share of the day are held.
 
     Attributes:
         buffered: Messages that no batch has claimed.

@@ -58,7 +58,6 @@ from .kinds import home_of as home_of
 from .kinds import is_entity as is_entity
 from .kinds import kind_named as kind_named
 from .kinds import persona_id as persona_id
-from .kinds import register as register
 from .kinds import registered as registered
 from .kinds import session_of as session_of
 from .kinds import stable_id as stable_id

@@ -1,7 +1,7 @@
 """Rows: base class, registry, closed lists, changes, and every kind of them.
 
-A new kind of row is a dataclass derived from :class:`Row` (:class:`SessionRow` for one that
-belongs to a chat) and one call of :func:`register`; what it means is said on its class.
+A new kind of row is a dataclass derived from :class:`Row`, or :class:`SessionRow` for one that
+belongs to a chat; what it means is said in the head of its class.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, ClassVar, Protocol, Self
 
 NO_PERSONA = "[%None]"
@@ -143,14 +143,17 @@ class Gone(Protocol):
     def is_named(self, session: str, text: str) -> bool: ...
 
 
+_KINDS: dict[str, type[Row]] = {}
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """One row of the journal; its ``id`` is unique among those of its kind.
 
-    Class attributes:
-        kind: Name of the kind, as it is stored.
+    Class attributes, given in the head of a class:
+        kind: Name of the kind, as it is stored; the journal knows it from then on.
         keys: Names of the fields by which rows are looked up (``a`` and ``b``).
-        nodes: Names of the fields that hold ids of users or entities.
+        nodes: Names of the fields that hold ids of users or entities; by default the keys.
         times: Names of the fields that say from when to when it was said; empty for rows
             that belong to no chat and have no scope of their own.
         words: Names of the fields that are somebody's words.
@@ -168,12 +171,19 @@ class Row:
 
     id: str
 
+    def __init_subclass__(cls, **about: Any) -> None:
+        about.setdefault("nodes", about.get("keys", cls.nodes))
+        for name, value in about.items():
+            setattr(cls, name, value)
+        if "kind" in vars(cls):  # the second time as the class with slots, which stays
+            _KINDS[cls.kind] = cls
+
     @classmethod
     def of_data(cls, data: Mapping[str, Any]) -> Self:
         """A row from :func:`encode`'s data, without fields that are unknown."""
         values: dict[str, Any] = {
             name: tuple(data[name]) if isinstance(data[name], list) else data[name]
-            for name in _FIELDS[cls.kind]
+            for name in _fields(cls.kind)
             if name in data
         }
         return cls(**values)
@@ -256,15 +266,9 @@ class SessionRow(Row):
     session: str
 
 
-_KINDS: dict[str, type[Row]] = {}
-_FIELDS: dict[str, tuple[str, ...]] = {}
-
-
-def register(*kinds: type[Row]) -> None:
-    """Let the journal know kinds of rows."""
-    for cls in kinds:
-        _KINDS[cls.kind] = cls
-        _FIELDS[cls.kind] = tuple(field.name for field in dataclasses.fields(cls))
+@cache
+def _fields(kind: str) -> tuple[str, ...]:
+    return tuple(field.name for field in dataclasses.fields(_KINDS[kind]))
 
 
 def registered() -> Iterable[type[Row]]:
@@ -281,7 +285,7 @@ def encode(row: Row) -> Data:
     """A row as JSON-ready data; :func:`decode` is its inverse."""
     return {
         name: list(value) if isinstance(value := getattr(row, name), tuple) else value
-        for name in _FIELDS[row.kind]
+        for name in _fields(row.kind)
     }
 
 
@@ -355,7 +359,7 @@ _AT_HOME = re.compile(rf"^([^:]*:{PRIVATE})@[^:]*")
 
 
 @dataclass(frozen=True, slots=True)
-class Session(Row):
+class Session(Row, kind="session", nodes=("owner",), words=("title",)):
     """A chat window under one persona.
 
     Attributes:
@@ -364,10 +368,6 @@ class Session(Row):
         owner: User id of a private chat's user; empty for groups.
         umo: Where AstrBot would send a message to (last seen).
     """
-
-    kind: ClassVar[str] = "session"
-    nodes: ClassVar[tuple[str, ...]] = ("owner",)
-    words: ClassVar[tuple[str, ...]] = ("title",)
 
     circle: str
     persona: str
@@ -412,31 +412,22 @@ def session_of(
 
 
 @dataclass(frozen=True, slots=True)
-class User(Row):
+class User(Row, kind="user", nodes=("id",)):
     """A person who talks to the bot."""
 
-    kind: ClassVar[str] = "user"
-    nodes: ClassVar[tuple[str, ...]] = ("id",)
-
 
 @dataclass(frozen=True, slots=True)
-class Entity(Row):
+class Entity(Row, kind="entity"):
     """Anything facts are about that does not chat. ``id`` starts with ``e:``."""
 
-    kind: ClassVar[str] = "entity"
-
 
 @dataclass(frozen=True, slots=True)
-class Merge(Row):
+class Merge(Row, kind="merge", keys=("node", "into")):
     """That one entity is the same as another, by the owner's word (``identity.py``).
 
     Rows keep the nodes they have; whoever reads them takes ``node``, which was absorbed, and
     ``into``, which what is learned later is about, for one.
     """
-
-    kind: ClassVar[str] = "merge"
-    keys: ClassVar[tuple[str, ...]] = ("node", "into")
-    nodes: ClassVar[tuple[str, ...]] = ("node", "into")
 
     node: str
     into: str
@@ -444,12 +435,8 @@ class Merge(Row):
 
 
 @dataclass(frozen=True, slots=True)
-class Link(Row):
+class Link(Row, kind="link", keys=("a", "b")):
     """That two accounts, in order, are one person's, by the owner's word."""
-
-    kind: ClassVar[str] = "link"
-    keys: ClassVar[tuple[str, ...]] = ("a", "b")
-    nodes: ClassVar[tuple[str, ...]] = ("a", "b")
 
     a: str
     b: str
@@ -461,12 +448,8 @@ class Link(Row):
 
 
 @dataclass(frozen=True, slots=True)
-class Settled(Row):
+class Settled(Row, kind="settled", keys=("a", "b")):
     """The owner's word that two nodes or facts, or one, are fine as they are."""
-
-    kind: ClassVar[str] = "settled"
-    keys: ClassVar[tuple[str, ...]] = ("a", "b")
-    nodes: ClassVar[tuple[str, ...]] = ("a", "b")
 
     a: str
     b: str = ""
@@ -478,7 +461,14 @@ class Settled(Row):
 
 
 @dataclass(frozen=True, slots=True)
-class Name(SessionRow):
+class Name(
+    SessionRow,
+    kind="name",
+    keys=("node", "norm"),
+    nodes=("node",),
+    times=("first_at",),
+    words=("text", "norm"),
+):
     """What a node was called in one Session.
 
     Attributes:
@@ -486,12 +476,6 @@ class Name(SessionRow):
         given: Whether only others call somebody so, or a single one a thing that has a name.
         confidential: Whether it was only used in confidence.
     """
-
-    kind: ClassVar[str] = "name"
-    keys: ClassVar[tuple[str, ...]] = ("node", "norm")
-    nodes: ClassVar[tuple[str, ...]] = ("node",)
-    times: ClassVar[tuple[str, ...]] = ("first_at",)
-    words: ClassVar[tuple[str, ...]] = ("text", "norm")
 
     node: str
     text: str
@@ -512,13 +496,8 @@ class Name(SessionRow):
 
 
 @dataclass(frozen=True, slots=True)
-class Mention(SessionRow):
+class Mention(SessionRow, kind="mention", keys=("entity",), times=("first_at",)):
     """That an entity came up in a Session (the edge MENTIONED_IN)."""
-
-    kind: ClassVar[str] = "mention"
-    keys: ClassVar[tuple[str, ...]] = ("entity",)
-    nodes: ClassVar[tuple[str, ...]] = ("entity",)
-    times: ClassVar[tuple[str, ...]] = ("first_at",)
 
     entity: str
     type: str
@@ -533,13 +512,8 @@ class Mention(SessionRow):
 
 
 @dataclass(frozen=True, slots=True)
-class Participation(SessionRow):
+class Participation(SessionRow, kind="participation", keys=("user",), times=("first_at",)):
     """That a user spoke in a Session (the edge PARTICIPATED_IN)."""
-
-    kind: ClassVar[str] = "participation"
-    keys: ClassVar[tuple[str, ...]] = ("user",)
-    nodes: ClassVar[tuple[str, ...]] = ("user",)
-    times: ClassVar[tuple[str, ...]] = ("first_at",)
 
     user: str
     first_at: float
@@ -553,7 +527,7 @@ def episode_id(session: str, first_message: int) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Episode(SessionRow):
+class Episode(SessionRow, kind="episode", times=("started_at", "ended_at"), words=("summary",)):
     """A run of conversation in one Session: see :func:`continues`.
 
     Attributes:
@@ -562,10 +536,6 @@ class Episode(SessionRow):
         parts: Ids of the episodes that a record sums up.
         confidential: Whether its summary tells what was told in confidence.
     """
-
-    kind: ClassVar[str] = "episode"
-    times: ClassVar[tuple[str, ...]] = ("started_at", "ended_at")
-    words: ClassVar[tuple[str, ...]] = ("summary",)
 
     started_at: float
     ended_at: float
@@ -609,7 +579,15 @@ class Episode(SessionRow):
 
 
 @dataclass(frozen=True, slots=True)
-class Fact(SessionRow):
+class Fact(
+    SessionRow,
+    kind="fact",
+    keys=("subject", "object"),
+    nodes=("subject", "object", "speaker"),
+    times=("said_at",),
+    words=("statement", "keywords"),
+    basis=Basis.ANY,
+):
     """Something known, with its history and its strength.
 
     Attributes:
@@ -636,13 +614,6 @@ class Fact(SessionRow):
         expires: When it is to be forgotten, of itself; ``None`` if it is not.
         corrects: Whether the bot was wrong when it spoke from what this replaces.
     """
-
-    kind: ClassVar[str] = "fact"
-    keys: ClassVar[tuple[str, ...]] = ("subject", "object")
-    nodes: ClassVar[tuple[str, ...]] = ("subject", "object", "speaker")
-    times: ClassVar[tuple[str, ...]] = ("said_at",)
-    words: ClassVar[tuple[str, ...]] = ("statement", "keywords")
-    basis: ClassVar[Basis] = Basis.ANY
 
     subject: str
     predicate: str
@@ -702,10 +673,8 @@ class Fact(SessionRow):
 
 
 @dataclass(frozen=True, slots=True)
-class Forgotten(SessionRow):
+class Forgotten(SessionRow, kind="forgotten"):
     """That a message is not to be recalled: a fact that rested on it was forgotten."""
-
-    kind: ClassVar[str] = "forgotten"
 
     message: int
 
@@ -726,9 +695,3 @@ class Forgotten(SessionRow):
         if message is None or message == self.message:
             return self if message else None
         return Forgotten.of(self.session, message)
-
-
-register(
-    Session, User, Entity, Merge, Link, Settled, Name, Mention, Participation, Episode, Fact,
-    Forgotten,
-)  # fmt: skip
