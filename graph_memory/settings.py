@@ -227,8 +227,9 @@ def _lists(entry: str, session: Session, user: str) -> bool:
 
 
 def _chats(entries: Iterable[str]) -> tuple[str, ...]:
-    """Who is listed, with the signs in between as they are read, in whatever width."""
-    return tuple(dict.fromkeys(entry.translate(_SIGNS) for entry in entries))
+    """Who is listed, several on a line as well, with the signs as they are read, in any width."""
+    listed = (each.strip() for entry in entries for each in re.split(r"[,，、;；\n]", entry))
+    return tuple(dict.fromkeys(each.translate(_SIGNS) for each in listed if each))
 
 
 def _relations(entries: Iterable[str]) -> tuple[str, ...]:

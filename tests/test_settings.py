@@ -81,6 +81,11 @@ def test_entries_of_a_list_are_taken_once_and_numbers_as_text():
     assert (settings.never_remember, problems) == (("100", "7", "*:GroupMessage:*"), [])
 
 
+def test_several_on_a_line_are_listed_each():
+    settings, problems = read({"never_remember": ["100，200, 300", "1;2\n3"]})
+    assert (settings.never_remember, problems) == (("100", "200", "300", "1", "2", "3"), [])
+
+
 def test_relations_of_the_owner_are_checked_one_by_one():
     wrong = ["likes|喜欢|likes", "Mentor|师父|mentor", "mentor|师父", "a|<b>|", "mentor|又是|again"]
     settings, problems = read({"extra_relations": [" mentor ｜ 师父|mentor ", *wrong]})

@@ -233,7 +233,8 @@ def _connect(dsn: str) -> Connection[Any]:
     try:
         wanted = conninfo.conninfo_to_dict(dsn)
     except psycopg.ProgrammingError:  # which may quote the password
-        raise JournalError("the setting shared_journal is no connection string") from None
+        wrong = JournalError("the setting shared_journal is no connection string")
+        raise wrong.told("shared_string") from None
     db = psycopg.connect(**{**_CONNECT, **wanted})
     try:
         _require_privacy(db)

@@ -452,3 +452,9 @@ async def test_the_mark_of_an_outbox_is_no_news_to_others(bots: Bots) -> None:
     await two._follow()
     await until(lambda: news)
     assert "meta" not in news[-1].tables
+
+
+def test_what_is_no_connection_string_is_named():
+    with pytest.raises(JournalError) as caught:
+        postgres_tables._connect("mysql://db/memory")
+    assert caught.value.code == "shared_string"
