@@ -227,7 +227,7 @@ def _lists(entry: str, session: Session, user: str) -> bool:
 
 
 def _chats(entries: Iterable[str]) -> tuple[str, ...]:
-    """Who is listed, several on a line as well, with the signs as they are read, in any width."""
+    """Who is listed, several on a line as well, with the signs as they are read."""
     listed = (each.strip() for entry in entries for each in re.split(r"[,，、;；\n]", entry))
     return tuple(dict.fromkeys(each.translate(_SIGNS) for each in listed if each))
 

@@ -4,8 +4,8 @@
     <WANT_MORE>                                            there is more to say
     <PROACTIVE>{"delay_seconds": 180, "reason": "…"}       to come back later by itself
 
-A word counts only on a line of its own, or with a whole wish behind it, and if the model was
-taught it.
+A word counts only on a line of its own, or with a whole wish behind it, or at the end of all, and
+if the model was taught it.
 """
 
 from __future__ import annotations
@@ -60,8 +60,18 @@ class Reply:
         return bool(self.words) and not self.text
 
 
-_GLUED = re.compile(r"(?<=\S)[ \t]*(?=<PROACTIVE>[ \t]{0,9}\{\s{0,9}\"delay_seconds\")")
+_GLUED = re.compile(
+    r"(?<=\S)[ \t]*(?=<PROACTIVE>[ \t]{0,9}\{\s{0,9}\"(?:delay_seconds|reason)\""
+    r"|<WANT_MORE>[。.]?\s*\Z)"
+)
 """Where some models do not begin a new line, though nobody talks like that."""
+_FENCED = re.compile(r"```\w*\n(<PROACTIVE>[^`]*?)\n?```")
+"""What some models make of JSON, which is no code here."""
+_ALONE = re.compile(
+    r"[`*_\s]{0,9}<SILENCE */?>(?:</SILENCE>)?[`*_\s。.]{0,9}(?:[（(][^\n]*[）)])?[`*_\s。.]{0,9}",
+    re.IGNORECASE,
+)
+"""A reply that is nothing but silence, however it is dressed."""
 _END = "</PROACTIVE>"
 """What some models write behind the JSON."""
 _TYPED = re.compile("|".join(f"<({word[1:-1]})>" for word in Word))
@@ -74,10 +84,12 @@ def neutral(text: str) -> str:
 
 def read(text: str, taught: Collection[Word]) -> Reply:
     """Take the control words that the model was taught out of what it wrote."""
+    if Word.SILENCE in taught and _ALONE.fullmatch(text):
+        return Reply("", frozenset({Word.SILENCE}))
     used: set[Word] = set()
     intent: Intent | None = None
     kept: list[str] = []
-    lines, at = _GLUED.sub("\n", text).split("\n"), 0
+    lines, at = _GLUED.sub("\n", _FENCED.sub(r"\1", text)).split("\n"), 0
     while at < len(lines):
         line = lines[at]
         at += 1

@@ -35,7 +35,11 @@ def test_only_lines_of_their_own_are_taken_out(text: str, taught: frozenset[Word
     said = read(text, taught)
     assert said.words <= taught
     own = {line.strip() for line in text.split("\n")}
-    if not any(line.startswith(tuple(taught)) for line in own if taught):
+    is_bare = text.strip("`* \n\t。.").upper() == Word.SILENCE
+    is_last = text.rstrip().rstrip("。.").endswith(Word.WANT_MORE)
+    if not any(line.startswith(tuple(taught)) for line in own if taught) and not (
+        (is_bare and Word.SILENCE in taught) or (is_last and Word.WANT_MORE in taught)
+    ):
         assert said.text == text
         assert not said.words
     assert not any(line.strip() in taught for line in said.text.split("\n"))
@@ -94,6 +98,17 @@ def test_silence() -> None:
     assert said.intent == Intent(60, "等他消气")
     assert not read("我不想说话。\n<SILENCE>", ALL).is_silent
     assert not read("", ALL).is_silent
+    for dressed in (
+        "<silence>",
+        "`<SILENCE>`",
+        "**<SILENCE>**",
+        "<SILENCE/>",
+        "<SILENCE>（不打扰他）",
+    ):
+        assert read(dressed, ALL).is_silent
+        assert not read(dressed, {Word.WANT_MORE}).words
+    assert read("好的。<WANT_MORE>", ALL) == Reply("好的。", frozenset({Word.WANT_MORE}))
+    assert not read("写<WANT_MORE>就是还想说", ALL).words
     assert not read("<SILENCE>", {Word.WANT_MORE}).is_silent
 
 
