@@ -165,7 +165,10 @@ async def amend(id: Id, memory: Memory, visit: Visit) -> Response:
     What was changed since the form was opened is shown beside what was typed.
     """
     given = visit.form
-    found = await memory.library.fact(id)
+    try:
+        found = await memory.library.fact(id)
+    except errors.NotFoundError:  # forgotten elsewhere; what was typed is not lost
+        return await _write(memory, visit, FactForm().filled(given), 404, notice="forgotten")
     stored = FactForm.of(found.line, visit.words)
     form = stored.filled(given)
     try:
