@@ -10,8 +10,8 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from operator import attrgetter
 
@@ -127,52 +127,20 @@ class Choices:
 
 
 @dataclass(frozen=True, slots=True)
-class Sighting:
-    """A fact as an asker has it; ``foreign`` if let in from another persona."""
-
-    fact: Fact
-    sign: Standing | Barrier
-    foreign: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Sightings:
-    """Facts as an asker has them; each is made when it is looked at.
-
-    Python's collector stops everything to look through what is kept, and that may be all there is.
-
-    Attributes:
-        foreign: Ids of facts that are let in from another persona.
-    """
-
-    foreign: Collection[str] = ()
-    facts: list[Fact] = field(default_factory=list)
-    signs: list[Standing | Barrier] = field(default_factory=list)
-
-    def add(self, fact: Fact, sign: Standing | Barrier) -> None:
-        """Add one, after the others."""
-        self.facts.append(fact)
-        self.signs.append(sign)
-
-    def __len__(self) -> int:
-        return len(self.facts)
-
-    def __iter__(self) -> Iterator[Sighting]:
-        for fact, sign in zip(self.facts, self.signs, strict=True):
-            yield Sighting(fact, sign, fact.id in self.foreign)
-
-
-@dataclass(frozen=True, slots=True)
 class Outlook:
-    """All facts as an asker sees them at a time, the newest first.
+    """All facts as an asker sees them at a time, the newest first, by their ids.
 
     Attributes:
+        foreign: Ids of those that are let in from another persona.
+        seen, hidden: How each stands that the asker sees, and why the others are hidden.
         unknown: How many facts were not known yet.
         since: When the first fact was learned, seconds since the epoch; ``at`` if none was.
     """
 
-    seen: Sightings
-    hidden: Sightings
+    facts: dict[str, Fact]
+    foreign: set[str]
+    seen: dict[str, Standing]
+    hidden: dict[str, Barrier]
     unknown: int
     since: float
 
@@ -267,16 +235,13 @@ def _arrange(
     facts.sort(key=attrgetter("id"))
     facts.sort(key=attrgetter("recorded_at"), reverse=True)
     foreign = {id for id, rank in ranks.items() if rank is Rank.FOREIGN}
-    seen, hidden = Sightings(foreign), Sightings()
     shown = (fact for fact in facts if ranks[fact.id] is not Rank.HIDDEN)
-    for fact, standing in standings(shown, at):
-        seen.add(fact, standing)
-    for fact in facts:
-        if ranks[fact.id] is Rank.HIDDEN and fact.recorded_at <= at and (why := barrier(fact)):
-            hidden.add(fact, why)
+    seen = {fact.id: standing for fact, standing in standings(shown, at)}
+    kept = (fact for fact in facts if ranks[fact.id] is Rank.HIDDEN and fact.recorded_at <= at)
+    hidden = {fact.id: why for fact in kept if (why := barrier(fact))}
     unknown = next((n for n, fact in enumerate(facts) if fact.recorded_at <= at), len(facts))
     since = facts[-1].recorded_at if facts else at
-    return Outlook(seen, hidden, unknown, since)
+    return Outlook({fact.id: fact for fact in facts}, foreign, seen, hidden, unknown, since)
 
 
 def _ranked(index: Index, visible: VisibleSet) -> tuple[list[Fact], dict[str, Rank]]:

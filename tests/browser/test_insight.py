@@ -78,7 +78,8 @@ async def test_time_and_other_eyes_are_lenses_on_the_picture(visit, service) -> 
     outlook = await service.view_as.outlook(
         service.view_as.asker(LI, "", "tech_assistant"), service.now()
     )
-    joined = {tuple(sorted((s.fact.subject, s.fact.object))) for s in outlook.seen}
+    facts = (outlook.facts[id] for id in outlook.seen)
+    joined = {tuple(sorted((fact.subject, fact.object))) for fact in facts}
     lines = len([pair for pair in joined if len(set(pair)) == 2])
     await expect(picture).to_have_attribute("data-lines", str(lines))
     assert "eyes=" in page.url

@@ -63,11 +63,11 @@ async def looks(memory: MemoryService, asker: Asker, at: float = T0) -> Outlook:
 
 
 def stands(outlook: Outlook) -> dict[str, Standing | Barrier]:
-    return {each.fact.statement: each.sign for each in outlook.seen}
+    return {outlook.facts[id].statement: sign for id, sign in outlook.seen.items()}
 
 
 def barriers(outlook: Outlook) -> dict[str, Standing | Barrier]:
-    return {each.fact.statement: each.sign for each in outlook.hidden}
+    return {outlook.facts[id].statement: sign for id, sign in outlook.hidden.items()}
 
 
 async def test_whose_eyes_there_are(memory: MemoryService) -> None:
@@ -123,9 +123,9 @@ async def test_in_private_one_sees_ones_own_and_the_club_since_one_came(memory):
         "李四想去黄山看日出": Barrier.ABSENT,
     }
     assert outlook.unknown == 0
-    assert [each.sign for each in outlook.seen].count(Standing.ARCHIVED) == 1
-    assert [each.fact.recorded_at for each in outlook.seen] == sorted(
-        (each.fact.recorded_at for each in outlook.seen), reverse=True
+    assert [*outlook.seen.values()].count(Standing.ARCHIVED) == 1
+    assert [outlook.facts[id].recorded_at for id in outlook.seen] == sorted(
+        (outlook.facts[id].recorded_at for id in outlook.seen), reverse=True
     )
 
 

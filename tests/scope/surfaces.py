@@ -119,7 +119,10 @@ class Surfaces:
             return [each for each in rows.scan(Episode) if each.is_record and visible.shows(each)]
 
         return {
-            "view-as": [(each.fact, each.sign, each.foreign) for each in outlook.seen],
+            "view-as": [
+                (outlook.facts[id], sign, id in outlook.foreign)
+                for id, sign in outlook.seen.items()
+            ],
             "view-as, question": _items(compared.told),
             "summaries": await memory.journal.read(summaries),
         }

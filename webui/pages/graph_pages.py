@@ -230,4 +230,4 @@ async def _slices(body: bytes) -> AsyncIterator[bytes]:
 async def seen(wanted: Annotated[ViewAsQuery, Query()], memory: Memory) -> Response:
     """How each fact stands that somebody could be told at the end of a day, by its id."""
     outlook = await memory.view_as.outlook(wanted.asker(memory), wanted.moment(memory))
-    return JSONResponse({each.fact.id: each.sign.value for each in outlook.seen})
+    return JSONResponse(outlook.seen)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from enum import StrEnum
-from itertools import islice
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query
@@ -75,7 +74,7 @@ class ViewAsQuery(PageQuery):
 class SightingPage:
     """A page of one of the two lists, and where those before and after it begin."""
 
-    items: list[tuple[library.FactLine, view_as.Sighting]]
+    items: list[tuple[library.FactLine, StrEnum]]
     start: int
     total: int
     before: int | None
@@ -83,19 +82,22 @@ class SightingPage:
 
 
 async def _page(
-    memory: service.MemoryService, found: view_as.Sightings, sign: str, start: int
+    memory: service.MemoryService,
+    outlook: view_as.Outlook,
+    signs: Mapping[str, StrEnum],
+    sign: str,
+    start: int,
 ) -> SightingPage:
     """The page from ``start`` on of those that have a sign, or of all."""
-    total, end = sum(sign in ("", each) for each in found.signs), start + SHOWN
-    page = list(islice((each for each in found if sign in ("", each.sign)), start, end))
-    lines = await memory.library.lines(each.fact for each in page)
-    items = list(zip(lines, page, strict=True))
+    some, end = [id for id, each in signs.items() if sign in ("", each)], start + SHOWN
+    lines = await memory.library.lines(outlook.facts[id] for id in some[start:end])
+    items = [(line, signs[line.fact.id]) for line in lines]
     before = max(0, start - SHOWN) if start else None
-    return SightingPage(items, start, total, before, end if end < total else None)
+    return SightingPage(items, start, len(some), before, end if end < len(some) else None)
 
 
-def _counts(found: view_as.Sightings, signs: Iterable[StrEnum]) -> dict[str, int]:
-    counts = Counter[str](found.signs)
+def _counts(found: Mapping[str, StrEnum], signs: Iterable[StrEnum]) -> dict[str, int]:
+    counts = Counter[str](found.values())
     return {sign.value: counts[sign] for sign in signs}
 
 
@@ -138,8 +140,8 @@ async def look_as(
         days=_days(memory, outlook.since, wanted.day),
         standings=_counts(outlook.seen, view_as.Standing),
         barriers=_counts(outlook.hidden, view_as.Barrier),
-        seen=await _page(memory, outlook.seen, wanted.standing, wanted.seen),
-        hidden=await _page(memory, outlook.hidden, wanted.barrier, wanted.hidden),
+        seen=await _page(memory, outlook, outlook.seen, wanted.standing, wanted.seen),
+        hidden=await _page(memory, outlook, outlook.hidden, wanted.barrier, wanted.hidden),
         accounts=sorted(asker.accounts - {wanted.user}),
     )
 
