@@ -23,7 +23,7 @@ class Context:
         settings: As they are now; keep this context, not what stands here.
         zone: Of the people who chat: whose midnight ends a day.
         now: Clock, seconds since the epoch.
-        attendance, identities: Kept up to date by the service.
+        attendance, identities: Kept up to date by recall, and by the service.
     """
 
     journal: Journal

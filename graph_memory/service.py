@@ -34,7 +34,7 @@ from .learning import Learning
 from .library import Conversations, Library
 from .library.identity_edits import IdentityEdits
 from .maintenance import Backups, Upkeep, open_journal
-from .model import Change, Erased, Presence, PresenceReset
+from .model import Change, Erased
 from .privacy.scope import Attendance
 from .recall import EMBEDDING_SHARE, Recaller
 from .references import References
@@ -154,7 +154,7 @@ class MemoryService:
 
     async def _start(self, stack: contextlib.AsyncExitStack) -> None:
         """Start every part; they are closed in the reverse order."""
-        self.journal.listen(self._on_event, Change, Presence, PresenceReset, Erased)
+        self.journal.listen(self._on_event, Change, Erased)
         self.recall.follow()
         self.journal.listen(self.graph.outdate, Change)
         await self.journal.begin()
@@ -178,16 +178,12 @@ class MemoryService:
         """The settings as they are now."""
         return self.context.settings
 
-    def _on_event(self, event: Change | Presence | PresenceReset | Erased) -> None:
+    def _on_event(self, event: Change | Erased) -> None:
         if isinstance(event, Change):
             self.identities.follow(event)
             if gone := {(op.kind, op.id) for op in event.ops if op.row is None}:
                 self.references.empty(lambda line: (line.kind, line.id) in gone)
-        elif isinstance(event, Presence):
-            self.attendance.add(event)
-        elif event.user:
-            self.attendance.forget(event.user)
-        if isinstance(event, Erased):
+        else:
             said = set(event.messages)
             self.references.empty(lambda line: line.kind == "message" and int(line.id) in said)
 

@@ -279,7 +279,10 @@ def _rank(
 
 
 class ViewCache:
-    """Views of askers, kept until something changes; used on the event loop only."""
+    """Views of askers, kept until something changes; used on the event loop only.
+
+    It keeps attendance up to date, for all that go by it.
+    """
 
     def __init__(self, policy: Policy, attendance: Attendance) -> None:
         self._policy = policy
@@ -304,7 +307,7 @@ class ViewCache:
             if not ops:
                 return
         elif isinstance(event, Presence):
-            self._attendance.add(event)  # which does no harm if another listener did
+            self._attendance.add(event)
         elif event.user:
             self._attendance.forget(event.user)
         self._known.clear()
