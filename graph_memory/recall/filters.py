@@ -14,8 +14,8 @@ from ..privacy.scope import Rank, rank_of, span
 from ..text import clean_name, is_marked, normalise
 from .documents import Kind, Source
 from .index import Index
+from .keyword import candidate_at
 from .query import is_personal
-from .ranking import Candidate
 from .render import Item, Renderer
 from .visible import VisibleSet
 
@@ -122,10 +122,7 @@ class PersonalIndex:
         return self.index.documents[int(self.visible.numbers[position])].source
 
     def _item(self, position: int, score: float) -> Item:
-        document = self.index.documents[int(self.visible.numbers[position])]
-        newer = self.index.replaced_by(document.key, self.visible.views)
-        foreign = bool(self.visible.foreign[position])
-        return self._renderer.item(Candidate(position, document, 0, score, 0.0, foreign, (), newer))
+        return self._renderer.item(candidate_at(self.index, self.visible, position, score))
 
     def _names(self, people: set[str]) -> set[str]:
         """Names of people, of two letters or more, that the asker's persona knows."""

@@ -72,7 +72,7 @@ def find(
     known = {each.position: each for each in ranking.candidates}
     found = dict.fromkeys(_holding(index, visible, words))
     found |= dict.fromkeys(_heirs(index, visible, found))
-    some = [known.get(at) or _candidate(index, visible, at) for at in found]
+    some = [known.get(at) or candidate_at(index, visible, at) for at in found]
     repeated = copies(index, some) | _restated(some)
     holding = [
         each
@@ -146,10 +146,11 @@ def _restated(candidates: Sequence[Candidate]) -> set[str]:
     }
 
 
-def _candidate(index: Index, visible: VisibleSet, position: int) -> Candidate:
+def candidate_at(index: Index, visible: VisibleSet, position: int, score: float = 0.0) -> Candidate:
+    """A visible document as if it had been ranked."""
     document = index.documents[int(visible.numbers[position])]
     newer = index.replaced_by(document.key, visible.views)
-    return Candidate(position, document, 0, 0.0, 0.0, bool(visible.foreign[position]), (), newer)
+    return Candidate(position, document, 0, score, 0.0, bool(visible.foreign[position]), (), newer)
 
 
 def _holding(index: Index, visible: VisibleSet, words: Sequence[str]) -> Iterator[int]:
