@@ -189,7 +189,7 @@ def _straightened(event: Any, cfg: Any, groups: set[str], commands: set[str]) ->
             continue
         is_glued = prefix and not command.isascii()
         gap = r"[\s:,]*" if is_glued else r"\s+" if command else ""
-        end = "" if is_glued else r"(?!\S)"
+        end = "" if is_glued else r"(?![^\s:,#\d])" if prefix and command else r"(?!\S)"
         written = re.match(rf"{group}{gap}{command}{end}", text, re.IGNORECASE)
         if written:  # what stands behind stays as it is, in full width as well
             head = whole.removesuffix(text) + written[0]

@@ -40,6 +40,17 @@ _BEHIND = re.compile(
     r"(?:(?:(?:更?改|更正)[成为為]|[应應][该該]?是|(?i:(?:it )?should be\b)|[-=]>|→)[\s:：，,]*)?"
 )
 """What stands behind the number of a line, and before the rest: 1 …, 1，…, 第1条：…, 1 改成…"""
+_MEANT = {
+    word: meant
+    for meant, words in {
+        "mine": "list show all about", "forget": "delete remove del erase", "page": "login url web",
+        "remember": "add save note store", "pause": "stop off", "resume": "start on", "undo": "revert",
+        "我的": "列表 列出 全部 所有 关于我", "忘掉": "移除 删掉 清除 去掉", "网页": "登录 链接 网址",
+        "记住": "记下 记 添加 保存 加", "暂停": "停止 关闭", "继续": "开始 开启", "忘记我": "清空 重置",
+    }.items()
+    for word in words.split()
+}  # fmt: skip
+"""What other words for a command mean, which are no like ones."""
 MAX_WISHES = 500
 T = TypeVar("T")
 
@@ -61,7 +72,9 @@ def help_text(language: str, parts: Collection[str] = PARTS, *, admin: bool = Tr
 
 
 def nearest(word: str, known: Collection[str]) -> str:
-    """The known word that is most like ``word``; empty if none is."""
+    """The known word that ``word`` means or is most like; empty if there is none."""
+    if (meant := _MEANT.get(word.casefold())) in known:
+        return str(meant)
     likeness = 0.6 if word.isascii() else 0.5  # of two characters one is the same
     return next(iter(difflib.get_close_matches(word.casefold(), sorted(known), 1, likeness)), "")
 
