@@ -43,10 +43,12 @@ _BEHIND = re.compile(
 _MEANT = {
     word: meant
     for meant, words in {
-        "mine": "list show all about", "forget": "delete remove del erase", "page": "login url web",
-        "remember": "add save note store", "pause": "stop off", "resume": "start on", "undo": "revert",
-        "我的": "列表 列出 全部 所有 关于我", "忘掉": "移除 删掉 清除 去掉", "网页": "登录 链接 网址",
-        "记住": "记下 记 添加 保存 加", "暂停": "停止 关闭", "继续": "开始 开启", "忘记我": "清空 重置",
+        "mine": "list show all about", "forget": "delete remove del erase",
+        "page": "login url web", "remember": "add save note store", "pause": "stop off",
+        "resume": "start on", "undo": "revert",
+        "我的": "列表 列出 全部 所有 关于我", "忘掉": "移除 删掉 清除 去掉",
+        "网页": "登录 链接 网址", "记住": "记下 记 添加 保存 加", "暂停": "停止 关闭",
+        "继续": "开始 开启", "忘记我": "清空 重置",
     }.items()
     for word in words.split()
 }  # fmt: skip
