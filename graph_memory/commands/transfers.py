@@ -301,10 +301,10 @@ def _read(words: list[str]) -> tuple[dict[str, str], str, bool]:
     name: list[str] = []
     learns = False
     for word in words:
-        key, sign, value = word.partition("=")
+        key, sign, value = word.replace("＝", "=", 1).partition("=")
         # A file may be called like an option that there is not.
         if sign and (key.casefold() in _KEYS or (key.isidentifier() and word is not words[0])):
-            given[key.casefold()] = value
+            given[key.casefold()] = value.replace("：", ":")
         elif word.casefold() in _LEARN:
             learns = True
         else:

@@ -76,6 +76,21 @@ async def test_chat_lines_land_where_they_were_said(journal: Journal) -> None:
     assert await exported(journal) == before
 
 
+async def test_chat_that_says_no_place_is_where_the_owner_says(journal, tmp_path) -> None:
+    said = [("1", "我在学大提琴"), ("2", "好听"), ("bot", "嗯")]
+    text = lines(
+        *({"time": T0 + n, "sender": who, "text": each} for n, (who, each) in enumerate(said)),
+        {"time": T0, "sender": "3", "text": "别处"} | CLUB,
+    )
+    into = replace(OPTIONS, into=group("700").circle)
+    await brought(journal, put(tmp_path / "x.jsonl", text), into)
+    found = [(m.session, m.text) for m in await everything(journal)]
+    here = group("700", OPTIONS.persona).id
+    assert sorted(found) == sorted(
+        [*((here, each) for _, each in said), (group("9", OPTIONS.persona).id, "别处")]
+    )
+
+
 async def test_a_conversation_goes_on_over_the_end_of_a_batch(journal, tmp_path) -> None:
     said = [(T0 + number, "早") for number in range(3)]
     said += [(T0 + 3_600 + number, f"{number}{'长' * 999}") for number in range(9)]

@@ -52,8 +52,10 @@ def _line(data: dict[str, Any], options: Options) -> SourceLine:
         raise FormatError("is no time", 0, "time").told("no_time")
     line: ChatLine = validate(ChatLine, data)
     sender = BOT if line.sender in options.bots else line.sender
-    platform = line.platform or options.platform
-    account = "" if line.group else line.private or sender
+    into = None if line.group or line.private else options.place()
+    platform = line.platform or (into.platform if into else options.platform)
+    group = into.group if into else line.group
+    account = into.account if into else "" if group else line.private or sender
     missing = {
         "text": "text" not in data,
         "sender": not sender,
@@ -63,8 +65,8 @@ def _line(data: dict[str, Any], options: Options) -> SourceLine:
     for field in (name for name, is_missing in missing.items() if is_missing):
         raise FormatError("is missing", 0, field).told("missing")
     return SourceLine(
-        key=line.id or f"{platform}:{line.group}:{account}:{sender}:{at}:{line.text}",
-        place=ChatWindow(platform, line.group, account, title=line.title),
+        key=line.id or f"{platform}:{group}:{account}:{sender}:{at}:{line.text}",
+        place=ChatWindow(platform, group, account, title=line.title),
         persona=line.persona or options.persona,
         sender=sender,
         name=line.name,
