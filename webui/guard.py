@@ -15,7 +15,7 @@ from ipaddress import ip_address
 from urllib.parse import SplitResult, parse_qs, quote, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.requests import cookie_parser
+from starlette.requests import ClientDisconnect, Request, cookie_parser
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -290,29 +290,19 @@ def _form_of(headers: Headers, body: bytes) -> dict[str, list[str]]:
 
 
 async def _read_in_time(receive: Receive) -> bytes | Response:
-    """The whole body, or why it is not read."""
+    """The whole body, or why it is not read; what came, if the client leaves."""
+    body = b""
     try:
         async with asyncio.timeout(PATIENCE):
-            body = await _read(receive)
+            async for piece in Request({"type": "http"}, receive).stream():
+                body += piece
+                if len(body) > MAX_BODY:
+                    return problem(413, f"the request is larger than {MAX_BODY} bytes")
     except TimeoutError:
         return problem(408, f"the request took longer than {PATIENCE:g} s")
-    if body is None:
-        return problem(413, f"the request is larger than {MAX_BODY} bytes")
+    except ClientDisconnect:
+        pass
     return body
-
-
-async def _read(receive: Receive) -> bytes | None:
-    """The whole body; ``None`` if it is too large."""
-    body = b""
-    while True:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            return body
-        body += bytes(message.get("body", b""))
-        if len(body) > MAX_BODY:
-            return None
-        if not message.get("more_body", False):
-            return body
 
 
 async def pieces(*some: bytes) -> AsyncIterator[bytes]:
