@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
-import json
 import math
+from dataclasses import astuple
 from datetime import date, datetime, time, timedelta, tzinfo
 from typing import Annotated, Any, ClassVar, Literal
 from urllib.parse import urlencode
 
 from fastapi import Query
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
 from .core import queries
 
@@ -23,6 +21,8 @@ STRENGTHS: dict[str, tuple[float, float]] = {
     "faint": (0.0, 0.4),
 }
 """Retention at least, and less than (or all there is), by what it is called."""
+_Number = Annotated[float, Field(ge=-1e300, le=1e300)]
+_PLACE = TypeAdapter(tuple[_Number, str, bool, _Number])
 
 
 def place_of(cursor: str) -> queries.Cursor | None:
@@ -31,17 +31,7 @@ def place_of(cursor: str) -> queries.Cursor | None:
     Raises:
         ValueError: It is none of ours.
     """
-    if not cursor:
-        return None
-    try:
-        padded = cursor + "=" * (-len(cursor) % 4)
-        key, id, is_before, now = json.loads(base64.b64decode(padded, b"-_", validate=True))
-    except (binascii.Error, ValueError, TypeError, RecursionError):
-        raise ValueError("not a cursor") from None
-    numbers = all(isinstance(n, int | float) and abs(n) < 1e300 for n in (key, now))
-    if not (numbers and isinstance(id, str) and isinstance(is_before, bool)):
-        raise ValueError("not a cursor")
-    return queries.Cursor(float(key), id, is_before, float(now))
+    return queries.Cursor(*_PLACE.validate_json(cursor)) if cursor else None
 
 
 def _checked(cursor: str) -> str:
@@ -103,9 +93,7 @@ class Listing(PageQuery):
 
     def turned(self, place: queries.Cursor) -> str:
         """Address of another page of the same list."""
-        data = json.dumps([place.key, place.id, place.is_before, place.now], ensure_ascii=False)
-        word = base64.urlsafe_b64encode(data.encode("utf-8", "surrogatepass"))
-        return self.url(cursor=word.decode().rstrip("="))
+        return self.url(cursor=_PLACE.dump_json(astuple(place)).decode())
 
 
 class Spanned(Listing):
