@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import secrets
+from collections import Counter
 from pathlib import Path
 
 from fastapi import FastAPI, Request
@@ -16,10 +19,8 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import Receive, Scope, Send
 
 from .auth import Keyring
-from .core import access, errors, mcp_server, service, settings
+from .core import access, errors, mcp_server, queries, service, settings
 from .guard import AGENTS, API, Guard, Site, problem
-from .live import Live
-from .live import routes as live_routes
 from .pages import (
     data,
     editing,
@@ -66,15 +67,34 @@ def create_app(
     app.state.memory, app.state.tune, app.state.reopen = memory, tune, reopen
     app.state.options, app.state.live = options, Live(memory)
     app.state.keyring, app.state.site = keyring, site
-    app.include_router(live_routes)
     for part in PARTS:
         app.include_router(part.routes)
     app.mount("/static", StaticFiles(directory=_STATIC))
     if options.mcp_asker:
         app.router.routes.append(Route(AGENTS, Agents(memory), methods=["POST"]))
     app.add_api_route("/healthz", lambda: {"status": "ok"})
+    app.add_api_route("/api/v1/events/now", so_far)
     _handle_errors(app)
     return app
+
+
+class Live:
+    """Knows what happened last to a memory, for pages that look for news."""
+
+    def __init__(self, memory: service.MemoryService) -> None:
+        self._memory, self._run, self._recalls = memory, secrets.token_hex(4), Counter[str]()
+        memory.recall.traces.listen(lambda: self._recalls.update(["all"]))
+
+    async def marks(self) -> str:
+        """What happened last, as JSON; a restart alters ``run``, and ``recalls`` with it."""
+        newest = await self._memory.journal.look(queries.newest)
+        recalls = f"{self._run} {self._recalls.total()}"
+        return json.dumps({"run": self._run, **newest, "recalls": recalls})
+
+
+async def so_far(request: Request) -> Response:
+    """Marks of what happened last; what is new is read by the page anew."""
+    return Response(await request.app.state.live.marks(), media_type="application/json")
 
 
 class Agents:
