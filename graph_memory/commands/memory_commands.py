@@ -19,7 +19,7 @@ from ..inspect.health import describe, learning_failure
 from ..learning.batching import request
 from ..library import NamedChange, worded
 from ..locales import TEXTS, explain, in_all, say
-from ..model import Asker, Change, Episode, Fact, Turn
+from ..model import TASKS, Asker, Change, Episode, Fact, Turn
 from ..privacy.redaction import redacted
 from ..recall import Item, without_name
 from ..references import Reference
@@ -123,12 +123,11 @@ class Commands(Answers):
         listed = [Reference(Fact.kind, fact.id, fact.statement) for fact in facts]
         self.memory.references.number(turn, listed)
         said = await self.memory.lookup.signed(turn.asker, facts)
-        now, formerly = self.memory.now(), f"〔{self._say('block_formerly')}〕"
         lines = [
             self._say(
                 "fact_line",
                 number=number,
-                statement=f"〔{who}〕{formerly if line.fact.is_over(now) else ''}"
+                statement=f"〔{who}〕{self._standing(line.fact)}"
                 f"{self._where(turn, line.session)}"
                 f"{without_name(fenced(line.fact.statement, MAX_STATEMENT), who)}",
                 date=self._date(line.fact.said_at),
@@ -138,6 +137,14 @@ class Commands(Answers):
         title = self._say("mine_title", count=len(known), page=at, pages=pages)
         more = [self._say("mine_more", page=at + 1)] if at < pages else []
         return "\n".join([title, *lines, *more, self._say("forget_hint")])
+
+    def _standing(self, fact: Fact) -> str:
+        """A note on a listed fact that is not what is so now, or still to come."""
+        is_task, now = fact.predicate in TASKS, self.memory.now()
+        if fact.is_over(now):
+            return f"〔{self._say('block_settled' if is_task else 'block_formerly')}〕"
+        is_due = is_task and fact.due is not None and fact.due <= now
+        return f"〔{self._say('block_overdue')}〕" if is_due else ""
 
     async def search(self, turn: Turn, text: str) -> str:
         """All that holds some words; a page of it, if a page is named at its end."""

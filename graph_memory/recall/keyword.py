@@ -134,11 +134,21 @@ def _heirs(index: Index, visible: VisibleSet, positions: Iterable[int]) -> Itera
 
 
 def _restated(candidates: Sequence[Candidate]) -> set[str]:
-    """Keys of messages of which a fact that was learned from them says every word."""
+    """Keys of messages of which a fact that was learned from them says every word.
+
+    With facts that a listed one replaces in the same words: that they are over, say.
+    """
     sources = [each.document.source for each in candidates]
     said = {each.id: each for each in sources if isinstance(each, Message)}
-    facts = (each for each in sources if isinstance(each, Fact))
-    return {
+    facts = [each for each in sources if isinstance(each, Fact)]
+    stated = {each.id: normalise(each.statement) for each in facts}
+    over = {
+        each.document.key
+        for each in candidates
+        if each.replaced
+        and stated.get(each.replaced.id) == stated.get(str(each.document.source.id), "")
+    }
+    return over | {
         message_key(id)
         for fact in facts
         for id in fact.claimed or fact.evidence[:1]
