@@ -36,8 +36,7 @@ class Identities:
     """
 
     def __init__(self, rows: Iterable[Row] = ()) -> None:
-        self._merges: dict[str, Merge] = {}
-        self._links: dict[str, Link] = {}
+        self._kept: dict[tuple[str, str], Merge | Link] = {}
         self._found: _Joined | None = None
         for row in rows:
             self.put(row)
@@ -46,41 +45,37 @@ class Identities:
 
     def put(self, row: Row) -> None:
         """Enter a row or its newer state; other kinds are ignored."""
-        if isinstance(row, Merge):
-            self._merges[row.id] = row
-        elif isinstance(row, Link):
-            self._links[row.id] = row
-        self._found = None
+        if isinstance(row, Merge | Link):
+            self._kept[row.kind, row.id] = row
+            self._found = None
 
     def drop(self, kind: str, id: str) -> None:
         """Take a row out; harmless if it is not there."""
-        if kind == Merge.kind:
-            self._merges.pop(id, None)
-        elif kind == Link.kind:
-            self._links.pop(id, None)
+        self._kept.pop((kind, id), None)
         self._found = None
 
     def follow(self, change: Change) -> None:
         """Follow a change."""
         for op in change.ops:
-            if op.kind not in (Merge.kind, Link.kind):
-                continue
-            if op.row is None:
-                self.drop(op.kind, op.id)
-            else:
-                self.put(op.row)
+            if op.kind in (Merge.kind, Link.kind):
+                if op.row is None:
+                    self.drop(op.kind, op.id)
+                else:
+                    self.put(op.row)
 
     # ----------------------------------------------------------------- reading
 
     @property
     def merges(self) -> list[Merge]:
         """All merges, oldest first."""
-        return sorted(self._merges.values(), key=lambda merge: (merge.at, merge.id))
+        merges = (row for row in [*self._kept.values()] if isinstance(row, Merge))
+        return sorted(merges, key=lambda merge: (merge.at, merge.id))
 
     @property
     def links(self) -> list[Link]:
         """All links, in order of id."""
-        return sorted(self._links.values(), key=lambda link: link.id)
+        links = (row for row in [*self._kept.values()] if isinstance(row, Link))
+        return sorted(links, key=lambda link: link.id)
 
     def canonical(self, node: str) -> str:
         """The node under which a node goes: of merged entities the survivor.
@@ -104,7 +99,7 @@ class Identities:
 
     def absorbed(self, node: str) -> Merge | None:
         """What says that a node goes under another one."""
-        return next((merge for merge in self._merges.values() if merge.node == node), None)
+        return next((merge for merge in self.merges if merge.node == node), None)
 
     def _class(self, node: str) -> frozenset[str]:
         found = self._found or self._join()
