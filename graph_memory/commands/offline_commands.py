@@ -22,6 +22,8 @@ from .usage import LISTED, Speaker, misused
 
 UNSET = "unset"
 """What is said in place of a persona's name to have none."""
+_AROUND = "<>《》【】[]“”\"' "
+"""What people copy from the usage, or put around a name."""
 
 
 class BackupCommands(Speaker):
@@ -86,6 +88,7 @@ class PersonaCommands(Speaker):
             current = self._shown(await self._host.persona(event))
             listed = self._say("persona_list", personas=self._known(), current=current)
             return f"{listed}\n{self._say('persona_usage')}"
+        name = self._meant(name)
         if name == UNSET and name not in self._host.personas():
             overruling = await self._host.set_persona(event, NO_PERSONA)
             return self._done("persona_unset", name, overruling)
@@ -95,6 +98,7 @@ class PersonaCommands(Speaker):
 
     async def begin(self, event: Any, name: str) -> str:
         """Start a conversation with a persona."""
+        name = self._meant(name)
         if name not in self._host.personas():
             return self._say("persona_unknown", name=name, personas=self._known())
         return self._done("persona_new", name, await self._host.new_conversation(event, name))
@@ -104,6 +108,11 @@ class PersonaCommands(Speaker):
         if overruling is None:
             return text
         return f"{text}\n{self._say('persona_forced', current=self._shown(overruling))}"
+
+    def _meant(self, name: str) -> str:
+        """The persona that is meant by a name in brackets or quotes; else what was typed."""
+        plain, known = name.strip(_AROUND), self._host.personas()
+        return plain if name not in known and plain in (*known, UNSET) else name
 
     def _known(self) -> str:
         return ", ".join(self._host.personas())

@@ -77,7 +77,10 @@ async def test_list_switch_and_unset() -> None:
     assert "当前：default" in listed
     assert "“life_advisor”" in await personas.choose(None, "life_advisor")
     assert chats.chosen == "life_advisor"
-    await personas.choose(None, "unset")
+    for typed in ("<life_advisor>", "“tech_assistant”"):
+        assert "已切换" in await personas.choose(None, typed)
+        assert chats.chosen == typed.strip("<>“”")
+    await personas.choose(None, "<unset>")
     assert chats.chosen == NO_PERSONA
     assert "当前：（无）" in await personas.choose(None, "")
     assert chats.conversations == 1
