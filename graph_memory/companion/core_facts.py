@@ -136,6 +136,19 @@ class CoreFacts:
             evidence=tuple(cited)[-MAX_EVIDENCE:],
         )
 
+    def follow(self, old: Fact, new: Fact) -> None:
+        """Let what says the same as a fact, and is not pinned, say what replaces it."""
+        said, says = (normalise(one_line(fact.statement, MAX_TEXT)) for fact in (old, new))
+        others = {normalise(row.text) for row in self._rows.values()} - {said}
+        same = [row for row in self._rows.values() if normalise(row.text) == said]
+        for row in same:
+            if row.pinned:
+                continue
+            if new.is_over(self._now) or says in others:
+                del self._rows[row.id]
+            else:
+                self._rows[row.id] = row.reworded(new.statement, new.evidence[:MAX_EVIDENCE])
+
     def use(self, id: str, evidence: tuple[int, ...] = ()) -> None:
         """Mark one as used, if it still stands."""
         if row := self._rows.get(id):
@@ -209,8 +222,11 @@ class CoreFactExtension:
                 self._take(claim, shelf)
         for row in self._rows(answer.get("core_used")):
             shelf(row.user).use(row.id)
+        facts = [row for row in draft.put if isinstance(row, Fact)]
+        for new in facts:
+            for old in filter(None, (rows.get(Fact, id) for id in new.supersedes)):
+                shelf(old.subject).follow(old, new)
         if not self._batch.session.is_group:
-            facts = [row for row in draft.put if isinstance(row, Fact)]
             for message in requests(self._batch):
                 told = [fact for fact in facts if message.id in fact.evidence]
                 texts = [fact.statement for fact in told[:KEPT]]
