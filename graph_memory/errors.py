@@ -34,7 +34,6 @@ class SettingError(GraphMemoryError):
     def __init__(self, name: str, reason: str) -> None:
         super().__init__(f"{name}: {reason}")
         self.name = name
-        self.reason = reason
         self.used: object = None
         self.told("setting")
 

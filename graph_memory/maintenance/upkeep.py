@@ -74,7 +74,7 @@ class Forecast:
 
 
 class Upkeep(Part):
-    """The periodic run and what it would do; ``last``: what it did last.
+    """The periodic run, and what it would do.
 
     Args:
         model: What writes summaries, if anything.
@@ -90,7 +90,6 @@ class Upkeep(Part):
         breaker: Breaker,
         embedding: Callable[[], str],
     ) -> None:
-        self.last: Report | None = None
         super().__init__(context)
         self._library = library
         self._embedding = embedding
@@ -169,14 +168,14 @@ class Upkeep(Part):
         await message_retention.prune(self._journal, self._embedding(), now, self._quiet)
         await self._journal.set_note(_LAST_RUN, str(self._now()))
         await asyncio.to_thread(trim_heap)  # what a day of messages left behind
-        self.last = Report(archived, deleted, orphaned, records, thinned)
-        if self.last != Report(0, 0):
+        done = Report(archived, deleted, orphaned, records, thinned)
+        if done != Report(0, 0):
             logger.info(
                 "upkeep: %d facts archived, %d deleted, %d entities gone, %d records written,"
                 " %d old messages deleted",
                 *(archived, deleted, orphaned, records, thinned),
             )
-        return self.last
+        return done
 
     async def preview(
         self,

@@ -13,7 +13,7 @@ from graph_memory.deletion.message_retention import LOG_KEPT, PRUNED, SLICE, SPA
 from graph_memory.deletion.retraction import retract
 from graph_memory.embedding import calibrate, text_hash
 from graph_memory.errors import NotFoundError
-from graph_memory.maintenance import Upkeep
+from graph_memory.maintenance import Report, Upkeep
 from graph_memory.maintenance import upkeep as maintenance
 from graph_memory.maintenance.upkeep import FEW, GRACE
 from graph_memory.model import (
@@ -67,11 +67,9 @@ class World:
         if isinstance(event, Erased):
             self.erased += event.messages
 
-    async def run(self, **settings: object) -> Upkeep:
+    async def run(self, **settings: object) -> Report:
         chosen = Settings(**settings)  # type: ignore[arg-type]
-        upkeep = make(context(self.journal, chosen, now=self.clock))
-        await upkeep.run()
-        return upkeep
+        return await make(context(self.journal, chosen, now=self.clock)).run()
 
     async def say(self, text: str, at: float = T0, *, learn: bool = True) -> Message:
         said = await self.journal.append(message(HOME, ZHANG, text, at=at), HOME)
@@ -133,10 +131,9 @@ async def test_only_what_is_told_elsewhere_and_cited_by_nothing_goes(world):
     assert len(await world.left()) == 6, "by default nothing goes"
     await world.run(keep_messages_days=101)
     assert len(await world.left()) == 6
-    upkeep = await world.run(keep_messages_days=99)
+    done = await world.run(keep_messages_days=99)
     assert world.erased == [plain.id]
-    assert upkeep.last
-    assert upkeep.last.thinned == 1
+    assert done.thinned == 1
     assert (await world.journal.counts())["thinned"] == 1
     assert await world.left() == [
         "我对花生过敏", "我最怕打雷", "昨天下雨", "没有摘要的话", "还没有学过",
@@ -192,9 +189,9 @@ async def test_entities_of_which_nothing_is_known_go_after_a_while(world):
         Merge("g:1", merged, known, T0),
     )  # fmt: skip
     world.clock.now = T0 + GRACE - 1
-    assert (await world.run()).last.orphaned == 0
+    assert (await world.run()).orphaned == 0
     world.clock.now = T0 + GRACE + 1
-    assert (await world.run()).last.orphaned == 1
+    assert (await world.run()).orphaned == 1
     left = {row.id for row in await scan(world.journal, Entity)}
     assert left == {known, fresh, merged, bot}
     assert {row.text for row in await scan(world.journal, Name)} == {"风", "张三"}
@@ -211,7 +208,7 @@ async def test_changes_of_upkeep_are_small(world):
     rows = [Entity(node) for node in rain]
     await world.put(*rows, *facts, *(name(HOME, node, node) for node in rain))
     world.clock.now = T0 + GRACE + 1
-    assert (await world.run()).last.deleted == count
+    assert (await world.run()).deleted == count
     changes = await all_changes(world.journal, 1)
     assert len(changes) == 5, "facts at once, entities by the way"
     assert max(len(change.ops) for change in changes) <= 100
