@@ -148,4 +148,4 @@ def _intent(data: Any) -> Intent | None:
         return None
     delay, why = finite(data.get("delay_seconds"), 0.0), data.get("reason")
     reason = one_line(neutral(why), MAX_REASON) if isinstance(why, str) else ""
-    return Intent(max(MIN_DELAY, min(MAX_DELAY, delay)), reason) if delay and reason else None
+    return Intent(max(MIN_DELAY, min(MAX_DELAY, delay)), reason) if delay > 0 and reason else None
