@@ -13,7 +13,7 @@ from operator import attrgetter
 from urllib.parse import urlencode
 
 from ..access import LINK_AGE, Access
-from ..dates import day_over
+from ..dates import day_over, periods
 from ..errors import ConflictError, NotFoundError
 from ..inspect.health import describe, learning_failure
 from ..learning.batching import request
@@ -48,6 +48,7 @@ JUST = 600.0
 MESSAGE = "message"
 """Kind of a memory that is somebody's very words."""
 _ME = {"me", "myself", "我", "我自己", "关于我的一切"} | EVERYTHING
+_NOW = {"now", "right now", "现在", "马上", "立刻", "立即"}
 _THAT = re.compile(r"(?i)\s*that\s+(?=\S)")
 """What /memory remember that … has besides."""
 _PAGE = re.compile(
@@ -276,7 +277,7 @@ class Commands(Answers):
             return self._say("forget_number", number=one_line(which, MAX_STATEMENT))
         asker = None if turn.is_admin else turn.asker
         try:
-            if day:
+            if day and day.casefold() not in _NOW:
                 return await self.forget_later(turn, memory, day, asker)
             change = await self.drop(turn, memory, asker)
         except NotFoundError:
@@ -297,7 +298,9 @@ class Commands(Answers):
         """Have a fact forgotten once a day is over; as :meth:`Library.forget`."""
         at = day_over(day, self.memory.now(), self.memory.zone)
         if at is None or memory.kind != Fact.kind:
-            return self._say("forget_when", day=one_line(day, MAX_GIVEN))
+            is_past = at is None and periods(day, self.memory.now(), self.memory.zone)
+            key = "forget_past" if is_past else "forget_when"
+            return self._say(key, day=one_line(day, MAX_GIVEN))
         await self.memory.library.expire(memory.id, at, asker, turn.user)
         statement = fenced(memory.text, MAX_STATEMENT)
         key = "forget_later" if statement else "forget_later_id"
