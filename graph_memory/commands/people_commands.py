@@ -26,7 +26,10 @@ SHORT_ID = 10
 LEAST_ID = 6
 """Characters, the ``e:`` included, from which the beginning of an id is taken for it."""
 
-_WORD = re.compile(r'"([^"]+)"|“([^”]+)”|「([^」]+)」|(\S+)')
+_WORD = re.compile(
+    r'"([^"]+)"|“([^”]+)”|「([^」]+)」|<([^<>]+)>(?!\S)|\[([^\[\]]+)\](?!\S)|【([^】]+)】(?!\S)|(\S+)'
+)
+"""A name or an id, in quotes, in the brackets of the usage or of a list, or bare."""
 _VERBS = {"合并": "merge", "拆分": "split", "关联": "link", "取消关联": "unlink"}
 
 Choose = Callable[[Identities, Iterable[str]], Iterable[str]]
