@@ -20,7 +20,7 @@ from ..learning.batching import request
 from ..library import NamedChange, worded
 from ..locales import TEXTS, explain, in_all, say
 from ..model import TASKS, Asker, Change, Episode, Fact, Turn
-from ..privacy.redaction import redacted
+from ..privacy.redaction import secrets
 from ..recall import Item, without_name
 from ..references import Reference
 from ..service import MemoryService
@@ -239,8 +239,8 @@ class Commands(Answers):
             return refusal
         besides = self.memory.companion.remembering(turn)
         await self.memory.learning.remember(turn, besides=besides)
-        is_masked = redacted(turn.text) != turn.text
-        return self._say("remembered_masked" if is_masked else "remembered")
+        has_secret = secrets(turn.text)
+        return self._say("remembered_masked" if has_secret else "remembered")
 
     async def flush(self, turn: Turn, what: str = "") -> str:
         """Learn now what has gathered in this chat, or everywhere (``all``)."""
