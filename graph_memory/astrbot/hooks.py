@@ -106,7 +106,7 @@ async def remind(host: Host, memory: MemoryService, event: Any, request: Any) ->
             exclude=turn.ids,
             lead=lead.lines,
             records=lead.records,
-            profile=not lead.has_profile,
+            core=lead.core,
             message=message.id if message else 0,
         ),
     )

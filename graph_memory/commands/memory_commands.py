@@ -16,13 +16,13 @@ from ..access import LINK_AGE, Access
 from ..dates import day_over, periods
 from ..errors import ConflictError, NotFoundError
 from ..inspect.health import describe, learning_failure
-from ..learning.batching import request
 from ..library import NamedChange, worded
 from ..locales import TEXTS, explain, in_all, say
 from ..model import TASKS, Asker, Change, Episode, Fact, Turn
 from ..privacy.redaction import secrets
 from ..recall import Item, without_name
 from ..references import Reference
+from ..remember_requests import request
 from ..service import MemoryService
 from ..text import fenced, one_line, says_something, terms
 from .companion_commands import CompanionCommands

@@ -13,11 +13,12 @@ from enum import StrEnum
 from typing import Any, ClassVar, Self
 
 from ..learning.attribution import speaker_of
-from ..learning.batching import requests, without_request
+from ..learning.batching import requests
 from ..learning.parse import line_of, many, numbers
 from ..learning.prompt import PromptContext
 from ..locales import in_all
 from ..model import Basis, Batch, Fact, SessionRow, stable_id
+from ..remember_requests import without_request
 from ..store import Draft, Rows
 from ..text import fenced, normalise, one_line, tokens
 

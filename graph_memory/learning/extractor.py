@@ -12,12 +12,13 @@ from ..inference.breaker import Breaker
 from ..inference.ports import LanguageModel
 from ..model import Batch, Fact, Message
 from ..privacy.redaction import disclosed
+from ..remember_requests import without_request
 from ..retention import RESTATED, used
 from ..store import Draft, Rows
 from ..store.rows import ASKED
 from ..text import one_line, terms, told_by
 from ..visible_rows import LearnerRows
-from .batching import requests, without_request
+from .batching import requests
 from .parse import Extraction, FactClaim, parse
 from .prompt import (
     VERSION,

@@ -43,12 +43,13 @@ from ..model import (
     User,
 )
 from ..privacy.scope import in_confidence
+from ..remember_requests import without_request
 from ..store import QueuedBatch
 from ..store.messages import Backlog
 from ..store.pauses import Pauses
 from ..supervisor import LogOnce, Supervisor
 from ..text import clean, clean_name
-from .batching import Buffers, claimer, requests, without_request
+from .batching import Buffers, claimer, requests
 from .extractor import Besides, Extractor, Likeness
 from .prompt import Extend
 

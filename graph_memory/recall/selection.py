@@ -13,7 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ..model import Episode, Fact, Message
-from ..text import content, normalise
+from ..remember_requests import without_request
+from ..text import content, normalise, significance
 from .documents import Source
 from .index import Index
 from .lexical import search_terms
@@ -89,12 +90,14 @@ def select(
             selection.dropped.append((candidate, Reason.FLOOR))
         else:
             relevant.append(candidate)
-    asked_for = frozenset(search_terms(asked))
+    asked_for = frozenset(filter(significance, search_terms(asked)))
     facts = _facts_of_messages(ranking.cited, left, asked_for)
     brief = best if options.brief else {}
     chooser = _Chooser(
         index, visible, tally, selection, asked_for, brief, ranking.many, ranking.past
     )
+    if options.core:
+        chooser.know(left, frozenset(map(normalise, options.core)))
     chooser.fill(relevant, facts, options.limit)
     return selection
 
@@ -128,6 +131,14 @@ class _Chooser:
         self._keys: set[str] = set()
         # Terms of the chosen texts, by the numbers in them.
         self._texts: dict[tuple[str, ...], list[frozenset[str]]] = defaultdict(list)
+
+    def know(self, candidates: Sequence[Candidate], core: Collection[str]) -> None:
+        """Take facts for chosen that stand before the memories, as ``core`` says them."""
+        for each in candidates:
+            source = each.document.source
+            if isinstance(source, Fact) and normalise(source.statement) in core:
+                self._keys.add(each.document.key)
+                self._messages |= self._told(source)
 
     def fill(self, relevant: list[Candidate], facts: Mapping[int, Candidate], limit: int) -> None:
         """Choose the first that fit; ``facts`` take the place of messages, by position."""
@@ -230,7 +241,7 @@ class _Chooser:
 
 def _says_more(message: Message, facts: Sequence[Fact]) -> bool:
     """Whether a message says much that is not in facts learned from it."""
-    said = content(message.text)
+    said = content(without_request(message.text))
     left = said.difference(*(content(fact.statement) for fact in facts))
     return len(left) >= MINOR * len(said) and not only_asks(message.text)
 

@@ -12,15 +12,12 @@ from graph_memory.learning.batching import (
     PATIENCE,
     Buffers,
     batch_size,
-    request,
     upcoming,
-    without_request,
 )
 from graph_memory.model import BOT, GAP, Episode, Message, Name, Participation, Session, episode_id
 from graph_memory.model.conversation import MAX_MESSAGES
 from graph_memory.settings import Settings
 from graph_memory.store import Journal
-from tests.cases import tabled
 
 from ..makers import T0, group, message, private, user
 from .chat import CHINA, Chat
@@ -278,15 +275,3 @@ async def test_a_batch_holds_no_more_than_one_call_can(chat: Chat):
         await chat.say("zhang", "长" * (MAX_TOKENS // 2 + 1), "张三")
     assert [len((await chat.claim()).messages) for _ in "abc"] == [1, 1, 1]
     assert len(await chat.rows(Episode)) == 1
-
-
-@tabled
-def test_requests_to_remember(text: str, rest: str):
-    assert request(text)
-    assert without_request(text) == rest
-
-
-@tabled
-def test_talk_about_remembering(text: str):
-    assert not request(text)
-    assert without_request(text) == text

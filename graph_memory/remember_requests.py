@@ -1,0 +1,44 @@
+"""Requests to remember something, as people word them in a message."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from .text import simplified
+
+_TABLE = Path(__file__).with_suffix(".txt").read_text("utf-8")
+_BEFORE, _AFTER, _ASKS = ("|".join(block.splitlines()[1:]) for block in _TABLE.split("\n\n"))
+_BEGINS = re.compile(
+    r"\s*+(?:@\S+\s+)?(?P<lead>[^\s，,。.！!？?：:]{1,6}[，,]\s*|hey \w+,?\s+"
+    r"|[^\s\W他她它我让叫给说]{1,6}?(?=帮我|请你|你(?:要|得|给我|帮我|一定)))?"
+    rf"(?:{_BEFORE})[\s:：,，。.!！]*"
+    r"(?:(?:这[件个]?事儿?|这一?点|(?:以下|下面)(?:的?(?:内容|事情|话)|几点)?|我说的话?)\s*[:：,，]\s*)?",
+    re.IGNORECASE,
+)
+_ENDS = re.compile(_AFTER, re.IGNORECASE)
+_TELLS = re.compile(r"[我他她天晚早午周月年号点0-9]")
+"""What no name has that stands before a request."""
+_NODS = re.compile(r"[了啊哦噢喔哈呀吧嘛嗷咯哟\W]+")
+"""What may follow 记住 and is nothing to remember."""
+_ASKS_BACK = re.compile(_ASKS)
+"""What makes 记住 a question whether it was remembered."""
+
+
+def without_request(text: str) -> str:
+    """What is to be remembered: ``text`` without the words that ask for it."""
+    found = request(text)
+    return (found and found[1]) or text
+
+
+def request(text: str) -> tuple[str, str] | None:
+    """The words of a message that ask to remember something, and its other words."""
+    plain = simplified(text)
+    begins, ends = _BEGINS.match(plain), _ENDS.search(plain)
+    what = text[begins.end() :].strip() if begins else ""
+    if what and begins and _TELLS.search(begins["lead"] or ""):
+        lead = text[begins.start("lead") : begins.end("lead")]
+        what = lead.rstrip("，, ") if _NODS.fullmatch(what) else lead + what  # 明天，记住带伞
+    if ends and not what and (before := text[: ends.start()].strip()):
+        return ends[0], before
+    return (begins[0], what) if begins and not _ASKS_BACK.search(what) else None

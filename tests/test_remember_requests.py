@@ -1,0 +1,16 @@
+"""How a message asks to remember something, and what it says besides."""
+
+from graph_memory.remember_requests import request, without_request
+from tests.cases import tabled
+
+
+@tabled
+def test_requests_to_remember(text: str, rest: str) -> None:
+    assert request(text)
+    assert without_request(text) == rest
+
+
+@tabled
+def test_talk_about_remembering(text: str) -> None:
+    assert not request(text)
+    assert without_request(text) == text
