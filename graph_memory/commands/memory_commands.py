@@ -18,9 +18,9 @@ from ..errors import ConflictError, NotFoundError
 from ..inspect.health import describe, learning_failure
 from ..library import NamedChange, worded
 from ..locales import TEXTS, explain, in_all, say
-from ..model import TASKS, Asker, Change, Episode, Fact, Turn
+from ..model import Asker, Change, Episode, Fact, Turn
 from ..privacy.redaction import secrets
-from ..recall import Item, without_name
+from ..recall import Item, task_note, without_name
 from ..references import Reference
 from ..remember_requests import request
 from ..service import MemoryService
@@ -49,8 +49,8 @@ MESSAGE = "message"
 """Kind of a memory that is somebody's very words."""
 _ME = {"me", "myself", "我", "我自己", "关于我的一切"} | EVERYTHING
 _NOW = {"now", "right now", "现在", "马上", "立刻", "立即"}
-_THAT = re.compile(r"(?i)\s*that\s+(?=\S)")
-"""What /memory remember that … has besides."""
+_THAT = re.compile(r"(?i)\A\s*that\s+(?=\S)")
+"""What /memory remember that … begins with."""
 _PAGE = re.compile(
     r"(?s)(?P<text>.*\S)(?:\s+|[，,]\s*)"
     r"(?:p|[pP]age|第)\s?(?P<page>\d{1,5}|[一二两三四五六七八九十]{1,3}(?=\s?页))\s?页?"
@@ -141,11 +141,9 @@ class Commands(Answers):
 
     def _standing(self, fact: Fact) -> str:
         """A note on a listed fact that is not what is so now, or still to come."""
-        is_task, now = fact.predicate in TASKS, self.memory.now()
-        if fact.is_over(now):
-            return f"〔{self._say('block_settled' if is_task else 'block_formerly')}〕"
-        is_due = is_task and fact.due is not None and fact.due <= now
-        return f"〔{self._say('block_overdue')}〕" if is_due else ""
+        is_over = fact.is_over(now := self.memory.now())
+        note = task_note(fact, now, is_over=is_over) or ("formerly" if is_over else "")
+        return f"〔{self._say(f'block_{note}')}〕" if note else ""
 
     async def search(self, turn: Turn, text: str) -> str:
         """All that holds some words; a page of it, if a page is named at its end."""

@@ -100,7 +100,7 @@ class CoreFacts:
             for text in texts:
                 self.add(text, CoreKind.FACT, at, evidence)
 
-    def add(self, text: str, kind: CoreKind, at: float, evidence: tuple[int, ...]) -> None:
+    def add(self, text: str, kind: str, at: float, evidence: tuple[int, ...]) -> None:
         """Add one if there is room, or mark the one that says the same as used."""
         text = one_line(text, MAX_TEXT)
         same = next((r for r in self._rows.values() if normalise(r.text) == normalise(text)), None)
@@ -112,7 +112,7 @@ class CoreFacts:
             return
         id = stable_id("c", self._session, self._user, normalise(text), str(evidence[:1]))
         self._rows[id] = CoreFact(
-            id, self._session, self._user, number, kind.value, text, at, self._now,
+            id, self._session, self._user, number, str(kind), text, at, self._now,
             evidence=evidence[:MAX_EVIDENCE],
         )  # fmt: skip
 
@@ -137,18 +137,14 @@ class CoreFacts:
             evidence=tuple(cited)[-MAX_EVIDENCE:],
         )
 
-    def follow(self, old: Fact, new: Fact) -> None:
-        """Let what says the same as a fact, and is not pinned, say what replaces it."""
-        said, says = (normalise(one_line(fact.statement, MAX_TEXT)) for fact in (old, new))
-        others = {normalise(row.text) for row in self._rows.values()} - {said}
-        same = [row for row in self._rows.values() if normalise(row.text) == said]
-        for row in same:
-            if row.pinned:
-                continue
-            if new.is_over(self._now) or says in others:
+    def follow(self, old: Fact, new: Fact | None) -> None:
+        """Put what replaces a fact, if anything, in its place, unless it is pinned."""
+        said = normalise(one_line(old.statement, MAX_TEXT))
+        for row in [*self._rows.values()]:
+            if normalise(row.text) == said and not row.pinned:
                 del self._rows[row.id]
-            else:
-                self._rows[row.id] = row.reworded(new.statement, new.evidence[:MAX_EVIDENCE])
+                if new is not None:
+                    self.add(new.statement, row.type, new.said_at, new.evidence)
 
     def use(self, id: str, evidence: tuple[int, ...] = ()) -> None:
         """Mark one as used, if it still stands."""
@@ -224,10 +220,12 @@ class CoreFactExtension:
         for row in self._rows(answer.get("core_used")):
             shelf(row.user).use(row.id)
         facts = [row for row in draft.put if isinstance(row, Fact)]
+        is_group = self._batch.session.is_group
         for new in facts:
+            is_told = not new.is_over(at) and not (is_group and new.confidential)
             for old in filter(None, (rows.get(Fact, id) for id in new.supersedes)):
-                shelf(old.subject).follow(old, new)
-        if not self._batch.session.is_group:
+                shelf(old.subject).follow(old, new if is_told else None)
+        if not is_group:
             for message in requests(self._batch):
                 told = [fact for fact in facts if message.id in fact.evidence]
                 texts = [fact.statement for fact in told[:KEPT]]
