@@ -95,7 +95,7 @@ async def measure_walks(directory: Path) -> dict[str, Walk]:
         await world.memory.upkeep.close()  # which looks around when a slow machine gets here
         world.memory.recall.use(HashEmbedder())
         chat = _Chat(world)
-        for _ in ("warming", "counted"):  # the last is what counts
+        for _ in ("warming", "still", "counted"):  # the last counts, when texts are cached
             await _round(world, chat, found)
     return found
 
