@@ -83,7 +83,7 @@ class World:
         said = await self.say(caller, text, wait=0)
         lead = await self.leading(caller, text, said)
         found = await self.memory.recall.remind(caller.asker, text, RecallOptions(
-            exclude=(said.id,), lead=lead.lines, records=lead.records, core=lead.core,
+            exclude=(said.id,), lead=lead.lines, records=lead.records, profile=not lead.has_profile,
             message=said.id,
         ))  # fmt: skip
         self.later(20)

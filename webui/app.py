@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections import Counter
 from pathlib import Path
 
 from fastapi import FastAPI, Request
@@ -82,13 +81,12 @@ class Live:
     """Knows what happened last to a memory, for pages that look for news."""
 
     def __init__(self, memory: service.MemoryService) -> None:
-        self._memory, self._run, self._recalls = memory, secrets.token_hex(4), Counter[str]()
-        memory.recall.traces.listen(lambda: self._recalls.update(["all"]))
+        self._memory, self._run = memory, secrets.token_hex(4)
 
     async def marks(self) -> str:
         """What happened last, as JSON; a restart alters ``run``, and ``recalls`` with it."""
         newest = await self._memory.journal.look(queries.newest)
-        recalls = f"{self._run} {self._recalls.total()}"
+        recalls = f"{self._run} {self._memory.recall.traces.added}"
         return json.dumps({"run": self._run, **newest, "recalls": recalls})
 
 

@@ -106,7 +106,7 @@ async def remind(host: Host, memory: MemoryService, event: Any, request: Any) ->
             exclude=turn.ids,
             lead=lead.lines,
             records=lead.records,
-            core=lead.core,
+            profile=not lead.has_profile,
             message=message.id if message else 0,
         ),
     )

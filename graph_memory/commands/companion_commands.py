@@ -26,7 +26,7 @@ from ..recall import CLOSE, OPEN
 from ..references import Reference
 from ..store import queries
 from ..text import clean, escape, fenced, one_line, simplified, tokens
-from .usage import LISTED, Answers, acted, misused, number_of, numbered
+from .usage import CANCEL, LISTED, Answers, acted, misused, number_of, numbered
 
 PAGE = 1_500
 """Tokens of a record that are shown at a time."""
@@ -46,7 +46,6 @@ _ACTS = {
 }  # fmt: skip
 _HISTORY = frozenset({"history", "历史", "从前"})
 _BACK = frozenset({"back", "换回", "恢复"})
-_CANCEL = frozenset({"cancel", "取消"})
 
 
 class CompanionCommands(Answers):
@@ -268,7 +267,7 @@ class CompanionCommands(Answers):
             return self._say("care_private")
         verb, rest = acted(simplified(what.casefold()))
         number = number_of(rest)
-        if verb and (verb not in _CANCEL or number is None):
+        if verb and (verb not in CANCEL or number is None):
             return self._say("care_what")
         found = await care.standing(turn.session)
         if number is None:

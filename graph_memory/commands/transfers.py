@@ -304,7 +304,7 @@ def _read(words: list[str]) -> tuple[dict[str, str], str, bool]:
         key, sign, value = word.replace("＝", "=", 1).partition("=")
         # A file may be called like an option that there is not.
         if sign and (key.casefold() in _KEYS or (key.isidentifier() and word is not words[0])):
-            given[key.casefold()] = value.replace("：", ":")
+            given[key.casefold()] = value
         elif word.casefold() in _LEARN:
             learns = True
         else:

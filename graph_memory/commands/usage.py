@@ -20,12 +20,12 @@ from ..text import clean_name, one_line
 
 CONFIRM = frozenset({"confirm", "yes", "确认", "确定", "確認", "確定"})
 """Words by which something that was shown before is confirmed."""
+CANCEL = frozenset({"cancel", "no", "取消", "不", "不要", "算了"})
+"""Words by which it is not, or by which a plan is given up."""
 EVERYTHING = frozenset({"all", "everything", "全部", "所有"})
 LISTED = 10
 """Lines in a list; a chat message is no place for more."""
 MAX_GIVEN = 40
-CANCEL = frozenset({"cancel", "no", "取消", "不", "不要", "算了"})
-"""Words by which it is not."""
 _NUMBER = re.compile(r"(?:[#第]|[pP](?:age ?)?)?(\d{1,5})[条條页頁个個号號版项項]?[.。]?")
 """A number as people type it: 1, 第1条, 第二页, page 2, #1."""
 _DRESSED = re.compile(

@@ -59,12 +59,12 @@ TEACHERS: Mapping[str, Callable[[Rows, Batch, PromptContext], ExtractionExtensio
 class Lead:
     """Lines before what is recalled, and ``records`` that stand beside memories only.
 
-    ``core`` are the core facts among them, which replace the profile.
+    ``has_profile``: core facts replace the profile.
     """
 
     lines: list[str] = field(default_factory=list)
     records: list[str] = field(default_factory=list)
-    core: list[str] = field(default_factory=list)
+    has_profile: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +140,7 @@ class Companion(Part):
         core = [row for row in state.core if rank_of(view, row) is Rank.OWN]
         lines += _core(core, language) if core else []
         records = _records(state.past, cite, self._zone, language)
-        return Lead(lines, records, [row.text for row in core])
+        return Lead(lines, records, bool(core))
 
     # ------------------------------------------------------------------ learning
 

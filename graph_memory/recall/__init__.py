@@ -19,6 +19,7 @@ from .render import OPEN as OPEN
 from .render import Item as Item
 from .render import Renderer as Renderer
 from .render import language_of as language_of
+from .render import task_note as task_note
 from .render import without_name as without_name
 from .render import wording as wording
 from .selection import Reason as Reason

@@ -218,8 +218,7 @@ class RecallOptions:
             unless all of a kind is asked for.
         lead: First lines of the block, safe in the fence.
         records: More of them, which stand beside memories only.
-        core: Statements among them about the asker: facts that say the same are not repeated,
-            and what else is known about the asker is not preferred.
+        profile: Whether what is known about the asker is preferred.
         message: Id of the message that asks; 0 if it is not stored, ``None`` if it is none.
     """
 
@@ -231,7 +230,7 @@ class RecallOptions:
     brief: bool = False
     lead: Sequence[str] = ()
     records: Sequence[str] = ()
-    core: Sequence[str] = ()
+    profile: bool = True
     message: int | None = None
 
 

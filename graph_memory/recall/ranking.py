@@ -169,7 +169,7 @@ def rank(
     if not len(visible):
         return Ranking(records, named=named)
     base = np.zeros(len(visible))
-    if not options.core:
+    if options.profile:
         own = index.documents.of(question.asker.accounts, visible.numbers)
         base[own] = WEAK / (1 if question.is_personal else SEVERAL)
     called = _called(index, visible, question, named)

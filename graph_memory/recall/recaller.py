@@ -133,8 +133,7 @@ def search(
     if not selection.chosen:
         lead = preamble(options.lead, words, options.budget)
     # Once is enough; it was chosen nevertheless, or the lines that have it were left out.
-    told = "\n".join(lead)
-    shown = [each for each in selection.chosen if not is_told(each.document.source, told)]
+    shown = [each for each in selection.chosen if not is_told(each.document.source, lead)]
     block = renderer.block(shown, lead)
     items = tuple(renderer.item(candidate) for candidate in selection.chosen)
     trace = Trace(

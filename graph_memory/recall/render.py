@@ -101,9 +101,22 @@ def preamble(lead: Sequence[str], words: Wording, budget: int | None) -> list[st
     return fitting
 
 
-def is_told(source: Source, lead: str) -> bool:
-    """Whether the lines before the memories have a record already."""
-    return isinstance(source, Episode) and fenced(source.summary, MAX_LINE) in lead
+def is_told(source: Source, lead: Sequence[str]) -> bool:
+    """Whether the lines before the memories have a record, or a fact, already."""
+    if isinstance(source, Fact):
+        return any(line.endswith(f" {fenced(source.statement, MAX_LINE)}") for line in lead)
+    return isinstance(source, Episode) and any(
+        fenced(source.summary, MAX_LINE) in line for line in lead
+    )
+
+
+def task_note(fact: Fact, now: float, *, is_over: bool) -> str:
+    """What is noted of a plan or a promise, as ``block_…`` says it; else nothing."""
+    if fact.predicate not in TASKS:
+        return ""
+    if is_over:
+        return "settled"
+    return "overdue" if fact.due is not None and fact.due <= now else ""
 
 
 def framed(lines: Sequence[str], words: Wording) -> str:
@@ -220,12 +233,9 @@ class Renderer:
         if ended is None and newer is not None:
             ended = newer.said_at if newer.valid_from is None else newer.valid_from
             vague = newer.precision
-        is_task = fact.predicate in TASKS
         is_changed = newer is not None and newer.predicate in TASKS
-        if is_task and ended is not None and not is_changed:
-            notes.append(words["settled"])
-        elif is_task and fact.due is not None and fact.due <= self._now:
-            notes.append(words["overdue"])
+        if note := task_note(fact, self._now, is_over=ended is not None and not is_changed):
+            notes.append(words[note])
         elif (newer or fact).corrects and ended is not None:
             notes.append(words["corrected"])
         elif fact.is_former and newer is None:

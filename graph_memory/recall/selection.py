@@ -96,8 +96,6 @@ def select(
     chooser = _Chooser(
         index, visible, tally, selection, asked_for, brief, ranking.many, ranking.past
     )
-    if options.core:
-        chooser.know(left, frozenset(map(normalise, options.core)))
     chooser.fill(relevant, facts, options.limit)
     return selection
 
@@ -131,14 +129,6 @@ class _Chooser:
         self._keys: set[str] = set()
         # Terms of the chosen texts, by the numbers in them.
         self._texts: dict[tuple[str, ...], list[frozenset[str]]] = defaultdict(list)
-
-    def know(self, candidates: Sequence[Candidate], core: Collection[str]) -> None:
-        """Take facts for chosen that stand before the memories, as ``core`` says them."""
-        for each in candidates:
-            source = each.document.source
-            if isinstance(source, Fact) and normalise(source.statement) in core:
-                self._keys.add(each.document.key)
-                self._messages |= self._told(source)
 
     def fill(self, relevant: list[Candidate], facts: Mapping[int, Candidate], limit: int) -> None:
         """Choose the first that fit; ``facts`` take the place of messages, by position."""
@@ -201,17 +191,16 @@ class _Chooser:
         if isinstance(shown.document.source, Episode) and self._chosen.total() >= FEW:
             return False  # it is as long as several facts
         is_fair = shown.score >= FAIR * top.score
-        if count and is_fair and shown.evidence > 0 and self._would_be_short(shown):
-            return True
+        if count and is_fair and shown.evidence > 0:
+            room = SHORT - self._tally.total
+            if self._tally.price(shown) <= room:
+                return True
         if shown.evidence < SOME or not count:
             return shown.evidence >= SOME
         if count >= FEW:
             return shown.score >= NEAR * top.score
         # Of those that say the same, all but the first have a low score.
         return is_fair or shown.evidence >= SAME * top.evidence
-
-    def _would_be_short(self, shown: Candidate) -> bool:
-        return self._tally.total + self._tally.price(shown) <= SHORT
 
     def _told(self, source: Source) -> set[int]:
         """Messages of which the memories that are chosen, one more, say what is asked for."""

@@ -96,9 +96,14 @@ class Trace:
 
 
 class Traces:
-    """The last traces of each circle."""
+    """The last traces of each circle.
+
+    Attributes:
+        added: How many there have been since the start.
+    """
 
     def __init__(self) -> None:
+        self.added = 0
         self._circles: OrderedDict[str, deque[Trace]] = OrderedDict()
         self._listeners: list[Callable[[], None]] = []
 
@@ -114,6 +119,7 @@ class Traces:
         elif message is not None:
             trace = replace(trace, query="")
         self.put(trace)
+        self.added += 1
         for listener in self._listeners:
             listener()
 

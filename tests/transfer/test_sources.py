@@ -26,7 +26,7 @@ from graph_memory.transfer import rename_chat
 from graph_memory.transfer.intake import Intake
 from graph_memory.transfer.sources import astrbot_history
 from graph_memory.transfer.sources.qq_chat_exporter import read_qq_chat
-from graph_memory.transfer.sources.source import place_of
+from graph_memory.transfer.sources.source import circle_meant, place_of
 from graph_memory.transfer.transfer_service import next_batch
 from tests.makers import T0, group, message, private, scan, user
 
@@ -89,6 +89,10 @@ async def test_chat_that_says_no_place_is_where_the_owner_says(journal, tmp_path
     assert sorted(found) == sorted(
         [*((here, each) for _, each in said), (group("9", OPTIONS.persona).id, "别处")]
     )
+
+
+def test_a_place_may_be_typed_in_full_width() -> None:
+    assert circle_meant("group：700", "aiocqhttp") == circle_meant("group:700", "aiocqhttp")
 
 
 async def test_a_conversation_goes_on_over_the_end_of_a_batch(journal, tmp_path) -> None:

@@ -93,7 +93,8 @@ def circle_meant(text: str, platform: str) -> str:
     Raises:
         FormatError: It is none.
     """
-    circle = f"{platform}:{text}" if text.count(":") == 1 else text
+    plain = text.replace("：", ":")
+    circle = f"{platform}:{plain}" if plain.count(":") == 1 else plain
     if circle:
         split_circle(circle)
     return circle
