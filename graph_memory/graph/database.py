@@ -320,7 +320,7 @@ def _edge(row: Fact | Mention | Participation, canonical: Callable[[str], str]) 
 def _session(row: Session) -> tuple[Value, ...]:
     names = "\n".join(map(normalise, (row.title, row.circle, row.persona)))
     kind = "group" if row.is_group else "private"
-    return row.id, row.title or row.circle, names, kind, row.circle, row.persona
+    return row.id, row.called, names, kind, row.circle, row.persona
 
 
 # ---------------------------------------------------------------- CSV

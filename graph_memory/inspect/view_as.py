@@ -167,7 +167,7 @@ class ViewAs(Part):
             users = [user.id for user in Rows(db).scan(User)]
             names = queries.names(db, users)
             sessions = contents.sessions(db).values()
-            groups = {s.circle: s.title or s.circle for s in sessions if s.is_group}
+            groups = {s.circle: s.called for s in sessions if s.is_group}
             return Choices(
                 sorted(((id, names.get(id, id)) for id in users), key=lambda each: each[1]),
                 sorted(groups.items(), key=lambda each: each[1]),

@@ -755,8 +755,7 @@ def titled(rows: Rows, sessions: dict[str, Session]) -> dict[str, Session]:
     bare = {id: each for id, each in sessions.items() if not each.title}
     owners = rows.names({id: [each.owner] for id, each in bare.items() if each.owner})
     return sessions | {
-        id: replace(each, title=owners.get(id) or each.circle.rpartition(":")[2])
-        for id, each in bare.items()
+        id: replace(each, title=owners.get(id) or each.called) for id, each in bare.items()
     }
 
 

@@ -379,6 +379,11 @@ class Session(Row, kind="session", nodes=("owner",), words=("title",)):
     def is_group(self) -> bool:
         return not self.owner
 
+    @property
+    def called(self) -> str:
+        """Its title, or its number on the platform."""
+        return self.title or self.circle.rpartition(":")[2]
+
 
 def home_of(circle: str) -> str:
     """Account of ours that alone has a private chat; empty if every one does."""

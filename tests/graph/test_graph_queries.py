@@ -295,6 +295,14 @@ async def test_of_many_groups_some_are_named_and_each_once(tmp_path: Path) -> No
     assert len({circles[edge.target] for edge in found.edges}) == len(found.edges) == module.NAMED
 
 
+async def test_a_group_without_a_title_goes_by_its_number(tmp_path: Path) -> None:
+    chats = [replace(group(number), title="") for number in ("700", "800")]
+    rows = [User(WANG), *chats, *(part(chat, WANG) for chat in chats)]
+    async with opened(tmp_path, *rows) as (_, store):
+        found = await store.ask(lambda graph: graph.bridges())
+    assert [node.name for node in found.nodes if node.kind == "session"] == ["700", "800"]
+
+
 async def test_orphans_are_those_that_no_fact_in_use_tells_of(story: GraphStore) -> None:
     found = await story.ask(lambda graph: graph.orphans())
     assert set(ids(found)) == {LONELY, STRANGER}

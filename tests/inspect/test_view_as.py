@@ -79,6 +79,12 @@ async def test_whose_eyes_there_are(memory: MemoryService) -> None:
     assert found.personas == ["lan", "mei"]
 
 
+async def test_a_group_without_a_title_goes_by_its_number(memory: MemoryService) -> None:
+    await put(memory.journal, replace(group("7000", "mei"), title=""))
+    names = dict((await memory.view_as.choices()).groups)
+    assert names[group("7000").circle] == "7000"
+
+
 async def test_with_an_account_of_ours_that_has_its_private_chats_for_itself(memory):
     alone = private("1", "mei", "998")
     told = fact(alone, ZHANG, entity("口琴"), "张三在学口琴", at=T0 - DAY)
