@@ -2,32 +2,36 @@
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import asynccontextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from graph_memory.companion import CoreFact, FollowUp, InnerState, Intent, Mood
-from graph_memory.model import Episode, Fact, Message, Turn
+from graph_memory.model import Episode, Fact, Message, Row, Turn
 from graph_memory.store import Draft
 
 from .cases import words
 from .commands import call
 from .makers import admin, entity, fact, group, holding, private, user
 from .scripted import NOTHING, Voice
-from .world import CLUB, World, li, li_in_club, zhang, zhang_in_club, zhang_to_lan
+from .views import assert_views_follow
+from .world import CLUB, SETTINGS, World, li, li_in_club, living, zhang, zhang_in_club, zhang_to_lan
 
 CALLERS = {
     "Z": zhang, "C": zhang_in_club, "A": zhang_to_lan, "L": li, "I": li_in_club,
     "B": admin, "Q": replace(admin, session=CLUB), "W": Turn(CLUB, user("wang"), "王五"),
     "X": replace(zhang_in_club, user=user("?"), name=""), "E": replace(zhang, session=group("7")),
     "N": Turn(private("zhang2"), user("zhang2"), "三哥"),
+    "M": Turn(CLUB, user("zhang2"), "三哥"), "F": Turn(CLUB, user("fish"), "鱼"),
 }  # fmt: skip
-"""Zhang at home, in the club (C), to another persona (A), by another account (N); Li at
-home (L) and in the club (I)."""
+"""Zhang at home, in the club (C), to another persona (A), by another account (N, in the club M);
+Li at home (L) and in the club (I)."""
 KINDS = {
     "facts": (Fact, "statement"), "core": (CoreFact, "text"), "episodes": (Episode, "summary"),
     "inner": (InnerState, "other"), "moods": (Mood, "session"), "follow-ups": (FollowUp, "reason"),
-    "meant": (FollowUp, "status"),
+    "meant": (FollowUp, "status"), "tries": (FollowUp, "attempts"),
 }  # fmt: skip
 
 
@@ -51,6 +55,28 @@ async def everything(world: World, caller: Turn, word: str) -> str:
     return "\n".join(told).replace(f"{word}是怎么回事", "")
 
 
+async def played(
+    path: Path, lines: list[str], prepare: Callable[[World], Awaitable[None]] | None = None
+) -> None:
+    """Play a case in a memory of its own.
+
+    A first line ``with {…}`` has settings, and ``restart`` is a line at which it is closed and
+    opened again.
+    """
+    settings, clock, dialogue = SETTINGS, None, None
+    if lines[0].startswith("with "):
+        given = json.loads(lines[0].removeprefix("with ")).items()
+        lists = {key: tuple(value) if isinstance(value, list) else value for key, value in given}
+        settings, lines = replace(SETTINGS, **lists), lines[1:]
+    for part in "\n".join(lines).split("\nrestart\n"):
+        async with living(path, settings, clock) as world:
+            if prepare and not dialogue:
+                await prepare(world)
+            dialogue = dialogue or Dialogue(world)
+            dialogue.world, clock = world, world.clock
+            await dialogue.play(part.splitlines())
+
+
 class Dialogue:
     r"""Plays a case: a line is what somebody does, or what is to come of it.
 
@@ -64,12 +90,15 @@ class Dialogue:
     ``fact Z|predicate|object|statement`` writes a fact; ``retract``, ``pause``, ``forget-me`` and
     ``upkeep`` is what others do. ``file name | text`` puts a file among the imports.
     ``mean Z 180 …`` lets the model mean to come back to somebody after so many seconds,
-    ``due 200 …`` lets time pass, and the model say something if asked.
+    ``due 200 …`` lets time pass, and the model say something if asked; ``meanwhile …`` is done
+    while it waits for its turn, ``persona lan`` says which one is on, ``spend 9`` uses up tokens.
+    ``note …`` keeps the lines that have some words, ``keep Z moods`` the rows of a chat.
 
     ``= …`` is in what was answered last, ``! …`` is not, ``rows facts …`` are all of a kind,
     ``prompt …`` and ``no prompt …`` what the model was asked last, ``order a; b`` what comes
     before what, ``lines 2 …`` how many lines have some words, ``said-first …`` what the bot said
-    unasked, ``asked 1`` how often a model was asked.
+    unasked and ``said-to Z; L`` to whom, ``asked 1`` how often a model was asked, ``noted …`` and
+    ``kept Z moods`` that they are the same, ``well`` that index and graph are as the journal is.
     """
 
     def __init__(self, world: World) -> None:
@@ -77,6 +106,8 @@ class Dialogue:
         self.told = ""
         self.voice = Voice()
         self.heard: dict[str, Message | None] = {}
+        self.noted: list[str] = []
+        self.kept: list[Row] = []
 
     async def play(self, lines: Iterable[str]) -> None:
         """Play all lines."""
@@ -182,9 +213,16 @@ class Dialogue:
                 caller, care = CALLERS[who], memory.companion.proactive
                 self.world.speak(self.voice)
                 await care.plan(caller.session, caller.user, Intent(float(seconds), reason))
+            case "meanwhile":
+                self.voice.meanwhile = self._meanwhile(text)
+            case "persona":
+                self.voice.personas = {text: "你是小岚。"}
+            case "spend":
+                memory.spending.add("learn", int(text), 0)
             case "due":
                 seconds, _, answers = text.replace("\\n", "\n").partition(" ")
                 self.world.model.script += words(answers)
+                self.world.speak(self.voice)
                 self.world.later(float(seconds))
                 await memory.companion.proactive.settle()
             case "upkeep":
@@ -197,7 +235,19 @@ class Dialogue:
             case _:
                 await self._check(sign, text)
 
+    @asynccontextmanager
+    async def _meanwhile(self, line: str) -> AsyncIterator[None]:
+        await self.play([line])
+        yield
+
+    async def _rows(self, text: str) -> list[Row]:
+        """The rows of some kinds that are a chat's."""
+        who, *kinds = text.split()
+        rows = [row for name in kinds for row in await self.world.rows(KINDS[name][0])]
+        return [row for row in rows if row.session == CALLERS[who].session.id]
+
     async def _check(self, sign: str, text: str) -> None:
+        memory = self.world.memory
         match sign:
             case "=" | "!":
                 assert (text.replace("\\n", "\n") in self.told) is (sign == "="), self.told
@@ -212,22 +262,37 @@ class Dialogue:
             case "rows":
                 name, _, wanted = text.partition(" ")
                 kind, field = KINDS[name]
-                found = [getattr(row, field) for row in await self.world.rows(kind)]
+                found = [str(getattr(row, field)) for row in await self.world.rows(kind)]
                 assert sorted(found) == sorted(words(wanted))
             case "said-first":
                 assert [told for _, told in self.voice.said] == words(text)
+            case "said-to":
+                to = [CALLERS[who].session.id for who in words(text)]
+                assert [session for session, _ in self.voice.said] == to
+            case "note":
+                self.noted = [line for line in self.told.splitlines() if text in line]
+                assert self.noted, self.told
+            case "noted":
+                assert [line for line in self.told.splitlines() if text in line] == self.noted
+            case "keep":
+                self.kept = await self._rows(text)
+                assert self.kept
+            case "kept":
+                assert await self._rows(text) == self.kept
+            case "well":
+                await assert_views_follow(memory)
             case "asked":
                 assert len(self.world.model.calls) == int(text)
             case "messages":
-                kept: list[Message] = await self.world.memory.journal.newest_messages(99)
+                kept: list[Message] = await memory.journal.newest_messages(99)
                 assert [message.text for message in kept] == words(text)
             case "prompt" | "no-prompt":
                 asked = self.world.model.calls[-1].prompt
                 assert (text in asked) is (sign == "prompt"), asked
             case "files":
-                assert holding(self.world.memory.directory, text, "journal*") == []
+                assert holding(memory.directory, text, "journal*") == []
             case "log":
-                log = await self.world.memory.journal.look(
+                log = await memory.journal.look(
                     lambda db: "".join(ops for (ops,) in db.execute("SELECT ops FROM change"))
                 )
                 assert text not in log

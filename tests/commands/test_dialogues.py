@@ -5,12 +5,11 @@ from pathlib import Path
 import pytest
 
 from ..cases import cases
-from ..dialogue import Dialogue
-from ..world import World
+from ..dialogue import played
 
 CASES = cases(Path(__file__).with_name("dialogues.txt"))
 
 
 @pytest.mark.parametrize("name", CASES)
-async def test_what_becomes_of_a_dialogue(world: World, name: str) -> None:
-    await Dialogue(world).play(CASES[name])
+async def test_what_becomes_of_a_dialogue(tmp_path: Path, name: str) -> None:
+    await played(tmp_path, CASES[name])

@@ -2,7 +2,6 @@
 
 import re
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -11,9 +10,8 @@ from graph_memory.model import Episode
 from graph_memory.store import Draft
 from graph_memory.text import tokens
 
-from ..makers import user
 from ..scripted import answer
-from ..world import CLUB, HOME, SETTINGS, World, living, zhang, zhang_in_club
+from ..world import CLUB, HOME, World, zhang, zhang_in_club
 
 DAY = 86_400.0
 
@@ -41,13 +39,6 @@ async def test_what_is_not_learned_yet_is_cut_like_what_is(world: World) -> None
     for _ in before:
         await world.learn(answer(summary=""))
     assert await searched.recent(zhang.asker, HOME) == before
-
-
-async def test_who_is_called_by_one_character_is_who_said_it(world: World) -> None:
-    await world.say(zhang_in_club, "周末去钓鱼")
-    await world.say(replace(zhang_in_club, user=user("fish"), name="鱼"), "我带帐篷")
-    found = await world.memory.companion.transcripts.search(zhang_in_club.asker, "", "鱼")
-    assert [hit.message.text for hit in found.hits] == ["我带帐篷"]
 
 
 async def test_records_that_are_hidden_take_the_place_of_none(world: World) -> None:
@@ -111,27 +102,6 @@ async def test_few_and_short_whatever_there_is(world: World) -> None:
     assert "第11次" in shown[-1]
     assert all(len(line) < 130 for line in shown)
     assert tokens(lead) < 150
-
-
-async def test_a_restart_changes_nothing(tmp_path: Path) -> None:
-    async with living(tmp_path) as world:
-        await trip(world)
-        _, before = await world.ask(zhang, "你好")
-        clock = world.clock
-    async with living(tmp_path, clock=clock) as world:
-        _, after = await world.ask(zhang, "在吗")
-        assert [line for line in after.splitlines() if "华山" in line] == [
-            line for line in before.splitlines() if "华山" in line
-        ]
-        assert "华山" in after
-
-
-async def test_without_tools_there_are_no_ids(tmp_path: Path) -> None:
-    async with living(tmp_path, replace(SETTINGS, enable_function_calling=False)) as world:
-        await trip(world)
-        _, lead = await world.ask(zhang, "在吗")
-        assert "华山" in lead
-        assert ids(lead) == []
 
 
 async def test_records_of_the_owners_levels_are_not_opened(world: World) -> None:
