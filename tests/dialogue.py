@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from graph_memory.companion import CoreFact, FollowUp, InnerState, Intent, Mood
+from graph_memory.deletion.message_retention import trim_log
 from graph_memory.model import Episode, Fact, Message, Row, Turn
 from graph_memory.store import Draft
 
@@ -87,8 +88,9 @@ class Dialogue:
     ``< …`` (``<C``) an answer of the bot. ``{words}`` is the number or id of the line that has
     them, or of the fact, ``{}`` of the first line. ``> `` is a line of what the model learns,
     or fields in JSON; ``learn`` lets it learn nothing. ``~ 3`` lets three hours pass,
-    ``fact Z|predicate|object|statement`` writes a fact; ``retract``, ``pause``, ``forget-me`` and
-    ``upkeep`` is what others do. ``file name | text`` puts a file among the imports.
+    ``fact Z|predicate|object|statement`` writes a fact; ``retract``, ``pause``, ``forget-me``,
+    ``upkeep`` and ``trim`` (of the log) is what others do. ``file name | text`` puts a file among
+    the imports.
     ``mean Z 180 …`` lets the model mean to come back to somebody after so many seconds,
     ``due 200 …`` lets time pass, and the model say something if asked; ``meanwhile …`` is done
     while it waits for its turn, ``persona lan`` says which one is on, ``spend 9`` uses up tokens.
@@ -228,6 +230,8 @@ class Dialogue:
             case "upkeep":
                 await memory.upkeep._step()
                 await memory.recall.settle()
+            case "trim":
+                await trim_log(memory.journal, self.world.clock[0])
             case _ if sign.startswith("<"):
                 caller = CALLERS[sign[1:] or "Z"]
                 await memory.learning.reply(caller.session, text, to=caller.user)

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from graph_memory.commands.memory_commands import Commands
-from graph_memory.deletion import Tombstones, forget_me, retraction
+from graph_memory.deletion import Tombstones, forget_me
 from graph_memory.errors import JournalError
-from graph_memory.model import Episode, Fact, Turn, asker_of
+from graph_memory.model import Episode, Fact, Turn
 from graph_memory.service import MemoryService
 
-from ..makers import QQ, T0, entity, fact, last_change, put
+from ..makers import QQ, T0, entity, fact, put
 from ..scripted import NOTHING, Call, ScriptedModel, answer, said
 from ..world import opened
 from . import CLUB, HOME, LI, ZHANG, zhang
@@ -26,16 +26,6 @@ async def remind(memory: MemoryService, caller: Turn, text: str) -> str:
 
 async def told(memory: MemoryService) -> list[str]:
     return [m.text for m in await memory.journal.newest_messages(100)]
-
-
-async def test_pauses_last(tmp_path: Path):
-    async with opened(tmp_path) as first:
-        await Commands(first).privacy.pause(zhang)
-    async with opened(tmp_path) as again:
-        assert await again.learning.hear(Turn(HOME, ZHANG, "张三", "别记这个")) is None
-        await Commands(again).privacy.resume(zhang)
-    async with opened(tmp_path) as last:
-        assert await last.learning.hear(Turn(HOME, ZHANG, "张三", "可以记")) is not None
 
 
 async def test_owners_see_whom_they_have_forgotten(memory: MemoryService, commands: Commands):
@@ -138,13 +128,3 @@ async def test_a_message_taken_back_while_it_is_learned_is_not_learned(tmp_path:
         assert await memory.learning.flush() == 1
         assert await memory.journal.read(lambda rows: rows.find(Fact)) == []
         assert len(model.calls) == 1, "there was nothing left to ask about"
-
-
-async def test_retracting_what_is_not_there_does_nothing(memory: MemoryService):
-    before = await last_change(memory.journal)
-    changed = await memory.journal.in_slices(
-        lambda db, tell: retraction.retract(db, tell, ids=[4711], at=T0)
-    )
-    assert changed is None
-    assert await last_change(memory.journal) == before
-    assert asker_of(HOME, ZHANG).accounts == {ZHANG}

@@ -13,13 +13,12 @@ import pytest_asyncio
 from graph_memory.commands.memory_commands import Commands
 from graph_memory.companion import CoreFact
 from graph_memory.deletion import retraction
-from graph_memory.deletion.message_retention import LOG_KEPT, trim_log
 from graph_memory.deletion.plan import plan_for_messages
 from graph_memory.model import Fact, Turn
 from graph_memory.settings import Settings
 from graph_memory.store.rows import write
 
-from ..makers import T0, Clock, all_changes
+from ..makers import T0, all_changes
 from ..scripted import NOTHING, Call, ScriptedModel, answer, said
 from ..world import opened
 from . import ZHANG, zhang, zhang_in_club
@@ -122,42 +121,3 @@ async def test_what_cannot_be_undone_is_said_plainly_and_locks_nothing(commands:
     assert "刚才记下的那条已删掉" in await commands.undo(zhang), "the newest comes first again"
     assert "刚才记下的那条已删掉" in await commands.undo(zhang)
     assert "没有可以撤销" in await commands.undo(zhang)
-
-
-@pytest.mark.parametrize(
-    ("silences", "asks"),
-    [
-        ((540,), False), ((660,), True), ((500,) * 8, False), ((500, 660, 60), True),
-        ((1,) * 201, True),
-    ],
-    ids=[
-        "just now", "a conversation ago", "long, but one conversation", "two", "two hundred lines",
-    ],
-)  # fmt: skip
-async def test_what_was_done_in_another_conversation_is_asked_first(tmp_path, silences, asks):
-    clock = Clock(T0)
-    async with opened(tmp_path, now=clock) as memory:
-        commands = Commands(memory)
-        assert "记住了" in await commands.remember(replace(zhang, text="我对芒果过敏"))
-        for number, silence in enumerate(silences):
-            clock.now += silence
-            if number < len(silences) - 1:
-                await memory.learning.hear(replace(zhang, text=f"句{number}", ref=f"{number}@1"))
-        assert (
-            "（按要求记住）：“张三：我对芒果过敏”。要撤销它" in await commands.undo(zhang)
-        ) is asks
-        await memory.settle()
-        assert ("芒果" in await commands.search(zhang, "芒果")) is asks
-        if asks:
-            assert "已撤销" in await commands.undo(zhang, "确认")
-            assert "芒果" not in await commands.search(zhang, "芒果")
-
-
-async def test_what_is_too_old_to_be_undone_is_not_asked_about(tmp_path: Path) -> None:
-    clock = Clock(T0)
-    async with opened(tmp_path, now=clock) as memory:
-        commands = Commands(memory)
-        await commands.remember(replace(zhang, text="我对芒果过敏"))
-        clock.now += LOG_KEPT + 1
-        await trim_log(memory.journal, clock.now)
-        assert "90 天以前" in await commands.undo(zhang)
