@@ -27,7 +27,7 @@ from .cassette import Cassette
 from .leave_out import Ask, LeaveOut, Open, conversations, lived
 from .precision import Precision
 from .recorded import Recorded
-from .rehearsal import Rehearsal
+from .rehearsal import Lent, Rehearsal
 from .trial import Perfect, Trial
 
 COLUMNS = ("er@5", "er@10", "er@20", "all@10", "mrr", "er@600t", "in use", "as many lines")
@@ -88,8 +88,9 @@ def main() -> None:
 async def _worlds(options: argparse.Namespace) -> dict[str, Any]:
     found: dict[str, Any] = {}
     server = endpoint(os.environ) if options.live else None
+    loaded = await load(options.model)
+    embedder = Lent(loaded) if loaded else None
     for language in options.recorded.split(","):
-        embedder = await load(options.model)  # the memory closes what it was given
         async with AsyncExitStack() as stack:
             model: Cassette | LiveModel | None = None
             if server:
@@ -99,7 +100,6 @@ async def _worlds(options: argparse.Namespace) -> dict[str, Any]:
                 model = Cassette(path, options.port)
             found[language] = await Recorded(world.read(language), model, embedder).run()
         if model:
-            embedder = await load(options.model)
             untaught = await Recorded(world.read(language), None, embedder).run()
             missed = found[language]["missed"]
             found[language]["lost_by_learning"] = sorted({*missed} - {*untaught["missed"]})

@@ -73,10 +73,14 @@ class Recorded:
         self._episodes: dict[str, Episode] = {}
         self._texts: list[tuple[str, str, float, str]] = []
 
-    async def run(self) -> dict[str, Any]:
-        """Live through the world and ask everything; figures, ready for JSON."""
+    async def run(self, *, plain: bool = True) -> dict[str, Any]:
+        """Live through the world and ask everything; figures, ready for JSON.
+
+        Args:
+            plain: Whether plain retrieval is asked the same, which embeds everything again.
+        """
         async with self.lived() as service:
-            return await self._ask(service)
+            return await self._ask(service, plain=plain)
 
     @asynccontextmanager
     async def lived(self) -> AsyncIterator[MemoryService]:
@@ -128,7 +132,7 @@ class Recorded:
             await service.learning.settle()
         self._now = until
 
-    async def _ask(self, service: MemoryService) -> dict[str, Any]:
+    async def _ask(self, service: MemoryService, *, plain: bool) -> dict[str, Any]:
         facts = {f.id: f for f in await service.journal.read(lambda rows: rows.find(Fact))}
         read = await service.journal.read(lambda rows: rows.find(Episode))
         self._episodes = {each.id: each for each in read}
@@ -137,9 +141,9 @@ class Recorded:
             recall = await self._remind(service, question)
             verdicts.append(self._judge(question, recall, facts))
         small = await self._small_talk(service)
-        plain = await self._plain(verdicts)
+        found = await self._plain(verdicts) if plain else []
         jokes = frozenset(id for tag, id in self._messages.items() if tag.startswith(NONSENSE))
-        return _figures(verdicts, small, plain, facts.values(), jokes)
+        return _figures(verdicts, small, found, facts.values(), jokes)
 
     async def rewards(self, service: MemoryService) -> list[float]:
         """By question and line of small talk: 1 if right, which is empty if there is nothing."""

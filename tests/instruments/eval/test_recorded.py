@@ -4,9 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from graph_memory.embedding import load
 from graph_memory.errors import ExtractionError
-from graph_memory.inference.ports import Answer
+from graph_memory.inference.ports import Answer, Embedder
 
 from .cassette import Cassette, put_right
 from .recorded import TRAPS, Recorded
@@ -72,9 +71,9 @@ def test_numbers_and_labels_follow_what_they_stand_for() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("language", "least"), [("zh", 0.95), ("en", 0.95)])
-async def test_what_users_get_is_held(language: str, least: float) -> None:
+async def test_what_users_get_is_held(language: str, least: float, bundled: Embedder) -> None:
     cassette = Cassette(FOLDER / f"{language}.answers.jsonl")
-    found = await Recorded(read(language), cassette, await load("bundled")).run()
+    found = await Recorded(read(language), cassette, bundled).run(plain=False)
     assert cassette.missing == []
     assert found["answer_in_block"] >= least
     assert found["strict"] >= 0.43
@@ -91,9 +90,11 @@ APART = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "least"), APART.items())
-async def test_worlds_that_were_written_apart_have_all_answers(name: str, least: float) -> None:
+async def test_worlds_that_were_written_apart_have_all_answers(
+    name: str, least: float, bundled: Embedder
+) -> None:
     """What ends a batch sooner asks for answers that were never recorded, and learning stops."""
     cassette = Cassette(FOLDER / f"{name}.answers.jsonl")
-    found = await Recorded(read(name), cassette, await load("bundled")).run()
+    found = await Recorded(read(name), cassette, bundled).run(plain=False)
     assert cassette.missing == []
     assert found["answer_in_block"] >= least

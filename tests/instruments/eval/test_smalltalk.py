@@ -6,13 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from graph_memory.embedding import load
+from graph_memory.inference.ports import Embedder
 from graph_memory.recall import Recaller
 from graph_memory.store import Journal
 
 from . import corpus
 from .corpus import Corpus
-from .rehearsal import Rehearsal
 from .trial import Trial, asker
 
 pytestmark = pytest.mark.slow
@@ -23,19 +22,17 @@ OWNERS = ("zh", "en")
 
 
 @asynccontextmanager
-async def remembered(read: Corpus, path: Path, model: str) -> AsyncIterator[tuple[Trial, Recaller]]:
-    embedder = await load(model)
+async def remembered(
+    read: Corpus, path: Path, embedder: Embedder | None
+) -> AsyncIterator[Recaller]:
     journal = await Journal.open(path / "journal.sqlite3")
-    kept = Rehearsal(embedder, journal) if embedder else None
-    trial = Trial(read, journal, kept)
+    trial = Trial(read, journal, embedder)
     try:
         async with trial.recaller() as recaller:
             await trial.fill(recaller)
-            yield trial, recaller
+            yield recaller
     finally:
         await journal.close()
-        if kept:
-            await kept.close()
 
 
 def small_talk() -> dict[str, list[str]]:
@@ -54,10 +51,10 @@ async def answered(recaller: Recaller, owner: str, texts: list[str]) -> float:
     return sum(bool(each.items) for each in found) / len(found)
 
 
-@pytest.mark.parametrize(("model", "talk", "real"), [("bundled", 0.14, 0.97), ("none", 0.3, 0.94)])
-async def test_small_talk_is_told_from_questions(tmp_path, model, talk, real):
+@pytest.mark.parametrize(("by_meaning", "talk", "real"), [(True, 0.14, 0.97), (False, 0.3, 0.94)])
+async def test_small_talk_is_told_from_questions(tmp_path, bundled, by_meaning, talk, real):
     read = corpus.read(DATA / "own.jsonl")
-    async with remembered(read, tmp_path, model) as (_, recaller):
+    async with remembered(read, tmp_path, bundled if by_meaning else None) as recaller:
         for owner in OWNERS:
             asked = [query.text for query in read.queries if query.owner == owner]
             assert await answered(recaller, owner, asked) >= real
