@@ -19,7 +19,7 @@ from ..retention import DAY, initial_half_life, lifetime, retention
 
 LEAST = 1.2
 """Percent of the width that a bar has at least, to be seen."""
-MAX_TICKS = 7
+MAX_TICKS = 5
 HORIZON = 730
 """Days of fading that are drawn."""
 WIDTH, HEIGHT = 720.0, 260.0

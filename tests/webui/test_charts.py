@@ -56,6 +56,11 @@ def test_what_ended_is_before_and_months_are_marked() -> None:
     assert [month for _, _, month in drawn.ticks] == [1, 3, 5, 7, 9]
 
 
+def test_names_of_months_have_room() -> None:
+    drawn = Timeline.of([Thread((line(T0 - 395 * DAY, None, None),))], T0, ZONE)
+    assert [month for _, _, month in drawn.ticks] == [10, 1, 4, 7]
+
+
 def test_what_began_before_the_war_has_its_decades_marked() -> None:
     born = datetime(1938, 5, 1, tzinfo=ZONE).timestamp()
     drawn = Timeline.of([Thread((line(T0, born, None),))], T0, ZONE)

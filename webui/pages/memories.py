@@ -66,9 +66,10 @@ async def review(memory: Memory, visit: Visit) -> Response:
 async def settle(memory: Memory, visit: Visit) -> Response:
     """Let what may be one, or is doubtful, stay as it is."""
     one, _, other = visit.form.get("settle", "")[:1000].partition(" ")
-    with or_back("/review", nothing=errors.NotFoundError):
+    back = local_path(visit.form.get("back", "/review"))
+    with or_back(back, nothing=errors.NotFoundError):
         change = await memory.library.settle(one, other, library.OWNER)
-    return visit.redirect("/review", what="settle", change=change.id, back="/review")
+    return visit.redirect(back, what="settle", change=change.id, back=back)
 
 
 @routes.post("/memories/act")

@@ -1,6 +1,8 @@
 // Rows by keyboard, and what is selected among them. Without this all of it works by
 // pointer and Tab.
 
+import { here } from "./place.js";
+
 const form = document.querySelector("[data-bulk]");
 const rows = () => [...document.querySelectorAll(".memories > tbody > tr, .inbox > li")];
 const keys = document.getElementById("keys");
@@ -122,5 +124,10 @@ addEventListener("keydown", (event) => {
   }
 });
 
-// What was just decided is gone; the next one is ready for its key.
-if (document.querySelector(".inbox") && document.querySelector(".done")) rows()[0]?.querySelector(".row-link").focus();
+// What was just decided is gone; what has come into its place is ready for its key.
+const review = document.querySelector("form.review");
+review?.addEventListener("submit", ({ submitter }) => {
+  const place = rows().findIndex((row) => row.contains(submitter));
+  if (place >= 0) review.elements.back.value = `/review?at=${place}`;
+});
+if (review && document.querySelector(".done")) rows()[Math.min(Number(here().searchParams.get("at")), rows().length - 1)]?.querySelector(".row-link").focus();
