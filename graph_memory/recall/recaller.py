@@ -392,12 +392,6 @@ class Recaller:
         self.traces.add(found.trace, options.message)
         return found
 
-    async def search(
-        self, asker: Asker, text: str, limit: int = 10, *, exclude: Collection[int] = ()
-    ) -> Recall:
-        """What the memory holds about ``text``, for commands and tools."""
-        return await self._safely(asker, text, RecallOptions(limit, exclude=exclude))
-
     async def find(
         self,
         asker: Asker,

@@ -5,7 +5,7 @@ line, ``@ private 1`` goes on in another chat, ``~ 3`` lets three hours pass, ``
 with an option, ``! key value`` sets one of the memory. What is said, ``Z …``; what is known,
 ``+ subject|predicate|object|statement`` and ``|field value`` for each other field; a name,
 ``name node text``; a summary of messages, ``episode 1 3 text``. ``? …`` asks, ``?H …`` for
-somebody else, ``find`` and ``search`` look words up, ``leaves Z`` a group, ``forget 1`` a message,
+somebody else, ``find`` looks words up, ``leaves Z`` a group, ``forget 1`` a message,
 ``undo`` that; ``= `` and what comes of it, see :meth:`Story.check`.
 """
 
@@ -72,10 +72,10 @@ class Story:
                     asker = user(PEOPLE[sign[1:]][0]) if sign[1:] else self.here.owner
                     asked = asker_of(self.here, asker or user("10001"))
                     self.found = await self.memory.ask(asked, text, **self.options)
-                case "find" | "search":
+                case "find":
                     asker, recaller = asker_of(self.here, self.here.owner), self.memory.recaller
                     await recaller.settle()
-                    self.found = await getattr(recaller, sign)(asker, text)
+                    self.found = await recaller.find(asker, text)
                 case "forget":
                     await self.memory.know(Forgotten.of(self.here.id, int(text)))
                 case "undo":

@@ -55,7 +55,7 @@ async def test_what_it_could_not_follow_is_built_anew(memory, monkeypatch, caplo
     with caplog.at_level(logging.WARNING, "graph_memory.recall"):
         await memory.know(fact(HOME, ZHANG, entity("爬山"), "张三喜欢爬山"))
         await until(lambda: recaller.problem)
-        assert "花生" in (await recaller.search(asker_of(HOME, ZHANG), "花生过敏")).block, (
+        assert "花生" in (await recaller.remind(asker_of(HOME, ZHANG), "花生过敏吗")).block, (
             "the old one answers"
         )
         await until(lambda: not recaller.problem)
@@ -166,7 +166,7 @@ async def test_a_few_new_documents_are_embedded_when_the_chat_is_quiet(memory, m
     await memory.say(HOME, ZHANG, "我对花生过敏")
     await asyncio.sleep(0.1)
     assert len(embedder.embedded) == 1
-    assert "花生" in (await recaller.search(asker_of(HOME, ZHANG), "我对什么过敏？")).block
+    assert "花生" in (await recaller.remind(asker_of(HOME, ZHANG), "我对什么过敏？")).block
     await recaller.settle()
     assert len(embedder.embedded) == recaller.vectors == 2
     monkeypatch.setattr(index_sync, "LULL", 0.05)

@@ -53,16 +53,6 @@ async def test_block_keeps_to_the_budget_and_the_limit(memory: Memory) -> None:
     assert Reason.BUDGET in {each.dropped for each in found.trace.candidates}
 
 
-async def test_search_is_for_looking_things_up(memory: Memory) -> None:
-    recaller = await memory.open(retrieval_top_k=1)
-    for number in range(4):
-        await memory.say(HOME, ZHANG, f"第{number}次露营去了莫干山", T0 + 900 * number)
-    await recaller.settle()
-    found = await recaller.search(asker_of(HOME, ZHANG), "莫干山露营", 3)
-    assert len(found.items) == 3
-    assert recaller.traces.of(HOME.circle) == []
-
-
 async def test_traces_are_kept_per_circle_and_newest_first(memory: Memory) -> None:
     recaller = await memory.open()
     await memory.say(HOME, ZHANG, "我对花生过敏")
@@ -104,7 +94,7 @@ async def test_a_question_is_embedded_once_and_small_talk_never(memory: Memory) 
         found = await memory.ask(HOME, text)
         assert (found.items, found.block) == ((), "") or "花生" in text
     assert embedder.queries == ["我的花生过敏严重吗，要不要看医生？"]
-    assert (await recaller.search(asker_of(HOME, ZHANG), "早上好呀")).block == ""
+    await recaller.find(asker_of(HOME, ZHANG), "早上好呀")
     assert embedder.queries[1:] == ["早上好呀"], "who searches for it is answered"
 
 

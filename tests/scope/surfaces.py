@@ -49,16 +49,16 @@ class Surfaces:
             await self.memory.graph.settle()
         asker, recall = self.caller.asker, self.memory.recall
         commands, caller = self.commands, self.caller
+        found = await recall.remind(asker, question, RecallOptions(20))
         reminded = await recall.remind(
             asker, question, RecallOptions(budget=300, previous=previous)
         )
-        found = await recall.search(asker, question, 20)
         mine = await self.memory.library.mine(asker)
         return {
             "remind": _items(reminded),
+            "search": _items(found),
             "block": reminded.block,
             "trace": _trace(reminded),
-            "search": _items(found),
             "explain": await recall.explain(asker),
             "why": await commands.privacy.why(caller),
             "mine": [

@@ -23,6 +23,7 @@ from pathlib import Path
 
 from graph_memory.errors import ClosedError, NotFoundError
 from graph_memory.model import Fact, Session, Turn, asker_of
+from graph_memory.recall import RecallOptions
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 from graph_memory.store import schema
@@ -306,7 +307,7 @@ class Victim:
         )
         for fact in self._rng.sample(facts, k=min(10, len(facts))):
             asker = asker_of(sessions[fact.session], fact.speaker)
-            found = await self.service.recall.search(asker, fact.statement)
+            found = await self.service.recall.remind(asker, fact.statement, RecallOptions(10))
             words = fact.statement.rpartition("：")[2]  # who said it stands before it then
             if not any(words in item.text for item in found.items):
                 recall = self.service.recall

@@ -32,8 +32,8 @@ from .plain import Plain
 PLATFORM = "eval"
 PERSONA = "default"
 BUDGET = 600
-DEPTH, MOST = 40, 50
-"""Items asked for: enough for the first twenty places, and for the budget."""
+ALL, MOST = RecallOptions(40), 50
+"""Items asked for: enough for the first twenty places, in any length, and for the budget."""
 
 Progress = Callable[[str, int, int], None]
 
@@ -187,7 +187,7 @@ class Trial:
         if self._reranker:
             self._reranker.query = query
         who, own = asker(query.owner), private_chat(query.owner).id
-        found = await recaller.search(who, query.text, DEPTH)
+        found = await recaller._safely(who, query.text, ALL)
         block = await recaller.remind(
             who, query.text, RecallOptions(MOST, budget=BUDGET, previous=query.previous)
         )
@@ -205,7 +205,7 @@ class Trial:
         found = []
         for query in self._corpus.queries:
             who = asker(query.owner)
-            ranked = await recaller.search(who, query.text, DEPTH)
+            ranked = await recaller._safely(who, query.text, ALL)
             given = await recaller.remind(who, query.text, RecallOptions(previous=query.previous))
             first = within([self.shown(item) for item in ranked.items], 10)
             both = (first, [self.shown(item) for item in given.items])
