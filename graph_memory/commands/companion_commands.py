@@ -168,7 +168,7 @@ class CompanionCommands(Answers):
             if done == "dropped":
                 return None
             if done == "edited":  # in the speaker's words, which learning leaves alone
-                return replace(row, text=text, pinned=True)
+                return replace(row.reworded(text, row.evidence), pinned=True)
             return replace(row, pinned=done == "pinned")
 
         try:

@@ -7,12 +7,14 @@ ago; learning changes none that somebody pinned.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from math import inf
 from typing import Any, ClassVar, Self
 
-from ..learning.attribution import speaker_of
+from ..learning.attribution import MOST as ALIKE
+from ..learning.attribution import share, speaker_of
 from ..learning.batching import requests
 from ..learning.parse import line_of, many, numbers
 from ..learning.prompt import PromptContext
@@ -60,7 +62,7 @@ class CoreFact(
     """One of the few things about a user that are always in view.
 
     ``number`` counts from 1 within Session and user; ``type`` is a :class:`CoreKind`; ``at``
-    is when it was said.
+    is when it was said, and ``until`` when it is over, unless it is pinned.
     """
 
     user: str
@@ -71,16 +73,25 @@ class CoreFact(
     used_at: float
     pinned: bool = False
     evidence: tuple[int, ...] = ()
+    until: float | None = None
 
     def reworded(self, text: str, evidence: tuple[int, ...]) -> Self:
-        return replace(self, text=one_line(text, MAX_TEXT), evidence=evidence)
+        return replace(self, text=one_line(text, MAX_TEXT), evidence=evidence, until=None)
+
+    def is_told_by(self, fact: Fact, known: Collection[str]) -> bool:
+        """Whether a fact says the same, in its words or of one message."""
+        if normalise(self.text) == normalise(one_line(fact.statement, MAX_TEXT)):
+            return True
+        is_of_one = not set(self.evidence).isdisjoint(fact.evidence)
+        return is_of_one and share(self.text, [fact.statement], known) >= ALIKE
 
 
-def standing(rows: Rows, session: str, users: Iterable[str]) -> list[CoreFact]:
-    """The core facts about some users in a Session, by number."""
+def standing(rows: Rows, session: str, users: Iterable[str], at: float = -inf) -> list[CoreFact]:
+    """The core facts about some users in a Session that stand ``at`` a time."""
     found = rows.find(CoreFact, session=session)
     wanted = set(users)
     kept = [row for row in found if row.user in wanted and row.text]
+    kept = [row for row in kept if row.pinned or row.until is None or row.until > at]
     return sorted(kept, key=lambda row: (row.user, row.number, row.id))
 
 
@@ -92,7 +103,7 @@ class CoreFacts:
         self._user = user
         self._now = now
         self._before = {row.id: row for row in standing(rows, session, [user])}
-        self._rows = dict(self._before)
+        self._rows = {row.id: row for row in standing(rows, session, [user], now)}
 
     def keep(self, texts: Iterable[str], at: float, evidence: tuple[int, ...]) -> None:
         """Keep what was asked to be remembered, unless a core fact cites it already."""
@@ -133,18 +144,25 @@ class CoreFacts:
             type=kind.value,
             text=text,
             at=at,
+            until=None,
             used_at=max(self._now, first.used_at),
             evidence=tuple(cited)[-MAX_EVIDENCE:],
         )
 
-    def follow(self, old: Fact, new: Fact | None) -> None:
+    def follow(self, old: Fact, new: Fact | None, known: Collection[str]) -> None:
         """Put what replaces a fact, if anything, in its place, unless it is pinned."""
-        said = normalise(one_line(old.statement, MAX_TEXT))
         for row in [*self._rows.values()]:
-            if normalise(row.text) == said and not row.pinned:
+            if not row.pinned and row.is_told_by(old, known):
                 del self._rows[row.id]
                 if new is not None:
                     self.add(new.statement, row.type, new.said_at, new.evidence)
+
+    def date(self, fact: Fact, known: Collection[str]) -> None:
+        """Note when what a fact tells is over, if that is still to come."""
+        end = fact.due or fact.valid_to or 0.0
+        for row in self._rows.values():
+            if row.is_told_by(fact, known):
+                self._rows[row.id] = replace(row, until=end if end > self._now else None)
 
     def use(self, id: str, evidence: tuple[int, ...] = ()) -> None:
         """Mark one as used, if it still stands."""
@@ -192,8 +210,9 @@ class CoreFactExtension:
         self._known = known
         self.shown: dict[int, CoreFact] = {}
         self.lines: list[str] = []
+        self._names = [each.name for each in known.people.values()]
         speakers = [person.node for person in known.people.values() if person.speaks]
-        found = standing(rows, batch.session.id, speakers)
+        found = standing(rows, batch.session.id, speakers, batch.messages[-1].at)
         spent = 0
         for row in sorted(found, key=lambda row: (-row.used_at, row.number)):
             number = len(self.shown) + 1
@@ -224,7 +243,7 @@ class CoreFactExtension:
         for new in facts:
             is_told = not new.is_over(at) and not (is_group and new.confidential)
             for old in filter(None, (rows.get(Fact, id) for id in new.supersedes)):
-                shelf(old.subject).follow(old, new if is_told else None)
+                shelf(old.subject).follow(old, new if is_told else None, self._names)
         if not is_group:
             for message in requests(self._batch):
                 told = [fact for fact in facts if message.id in fact.evidence]
@@ -233,6 +252,8 @@ class CoreFactExtension:
                     texts or [without_request(message.text)], message.at, (message.id,)
                 )
         for each in users.values():
+            for fact in facts:
+                each.date(fact, self._names)
             each.write(draft)
 
     def _take(self, claim: Mapping[str, Any], shelf: Callable[[str], CoreFacts]) -> None:
@@ -248,8 +269,8 @@ class CoreFactExtension:
         person = self._known.people.get(label[0]) if label else None
         user = old[0].user if old else person.node if person else said[0].sender if said else ""
         own = tuple(message for message in said if message.sender == user)
-        known = [each.name for each in self._known.people.values()]
-        if not text or not own or speaker_of(text, user, own, self._known.heard, known) != user:
+        heard = self._known.heard
+        if not text or not own or speaker_of(text, user, own, heard, self._names) != user:
             return
         word, at = line_of(claim.get("type"), 20).casefold(), own[-1].at
         kind = CoreKind(word) if word in CoreKind else CoreKind.FACT

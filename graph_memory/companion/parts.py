@@ -155,7 +155,9 @@ class Companion(Part):
 
     async def core(self, user: str, session: Session) -> list[CoreFact]:
         """The core facts about an account, which has numbers of its own."""
-        return await self._journal.read(lambda rows: standing(rows, session.id, [user]))
+        return await self._journal.read(
+            lambda rows: standing(rows, session.id, [user], self._now())
+        )
 
     def remembering(self, turn: Turn) -> Callable[[Rows, Draft], None] | None:
         """Makes core facts of what somebody asked to be remembered in private."""
@@ -190,7 +192,7 @@ class Companion(Part):
 
         def draft(rows: Rows) -> Draft:
             made = Draft(actor, "core")
-            own = standing(rows, session.id, [actor])
+            own = standing(rows, session.id, [actor], self._now())
             row = next((each for each in own if each.number == number), None)
             if row is None:
                 raise NotFoundError(f"there is no core fact {number} here")
@@ -225,7 +227,7 @@ def _read(
         visits += [(each.started_at, list(each.participants)) for each in records]
         days = {day_of(at, zone).toordinal() for at, people in visits if message.sender in people}
     return SessionState(
-        standing(rows, session, turn.asker.accounts) if "core_facts" in parts else [],
+        standing(rows, session, turn.asker.accounts, now) if "core_facts" in parts else [],
         rows.get(Mood, mood_id(session)) if "mood" in parts else None,
         rows.get(InnerState, inner_id(session)) if "inner_state" in parts else None,
         [each for each in told if each.last_message < first],
