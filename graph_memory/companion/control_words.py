@@ -74,7 +74,7 @@ _ALONE = re.compile(
 """A reply that is nothing but silence, however it is dressed."""
 _END = "</PROACTIVE>"
 """What some models write behind the JSON."""
-_TYPED = re.compile("|".join(f"<({word[1:-1]})>" for word in Word))
+_TYPED = re.compile("|".join(rf"<{word[1:-1]} */?>" for word in Word), re.IGNORECASE)
 
 
 def neutral(text: str) -> str:

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from graph_memory.companion.control_words import (
@@ -49,13 +49,14 @@ def test_only_lines_of_their_own_are_taken_out(text: str, taught: frozenset[Word
         assert not any(word in said.intent.reason for word in Word)
 
 
+@example("<silence />")
 @given(LINES.map("\n".join))
 def test_what_people_type_is_inert(text: str) -> None:
     typed = neutral(text)
     assert read(typed, ALL).text == typed
     assert len(typed) == len(text)
     assert neutral(typed) == typed
-    if not any(word in text for word in Word):
+    if not any(word[:-1] in text.upper() for word in Word):
         assert typed == text
 
 
