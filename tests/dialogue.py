@@ -10,6 +10,7 @@ from typing import Any
 
 from graph_memory.companion import CoreFact, FollowUp, InnerState, Intent, Mood
 from graph_memory.deletion.message_retention import trim_log
+from graph_memory.graph import GraphState
 from graph_memory.model import Episode, Fact, Message, Row, Turn
 from graph_memory.store import Draft
 
@@ -89,8 +90,8 @@ class Dialogue:
     them, or of the fact, ``{}`` of the first line. ``> `` is a line of what the model learns,
     or fields in JSON; ``learn`` lets it learn nothing. ``~ 3`` lets three hours pass,
     ``fact Z|predicate|object|statement`` writes a fact; ``retract``, ``pause``, ``forget-me``,
-    ``upkeep`` and ``trim`` (of the log) is what others do. ``file name | text`` puts a file among
-    the imports.
+    ``upkeep``, ``trim`` (of the log) and ``graph-away`` is what others do.
+    ``file name | text`` puts a file among the imports.
     ``mean Z 180 …`` lets the model mean to come back to somebody after so many seconds,
     ``due 200 …`` lets time pass, and the model say something if asked; ``meanwhile …`` is done
     while it waits for its turn, ``persona lan`` says which one is on, ``spend 9`` uses up tokens.
@@ -163,7 +164,8 @@ class Dialogue:
         elif text.startswith("!"):
             name, _, given = text.lstrip("!").partition(" ")
             pairs = dict(pair.split("=", 1) for pair in words(given or "-"))
-            await world.memory.settle()  # the graph, too
+            if world.memory.graph.state is not GraphState.CLOSED:
+                await world.memory.settle()
             if text.startswith("!!"):
                 caller = replace(caller, message=self.heard[caller.session.id + caller.user])
             self.told = await world.tools.use(caller, name, pairs)
@@ -230,6 +232,8 @@ class Dialogue:
             case "upkeep":
                 await memory.upkeep._step()
                 await memory.recall.settle()
+            case "graph-away":
+                await memory.graph.close()
             case "trim":
                 await trim_log(memory.journal, self.world.clock[0])
             case _ if sign.startswith("<"):

@@ -5,7 +5,6 @@ import re
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -17,11 +16,14 @@ from graph_memory.retention import DAY
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 
+from ..cases import cases
+from ..dialogue import played
 from ..makers import T0, entity, fact, name, private, put, user
 from ..sources import ROOT
 from ..world import opened
 from . import CLUB, HOME, LI, ZHANG, admin, li_in_club, zhang, zhang_in_club
 
+CASES = cases(Path(__file__).with_name("tools.txt"))
 WANG = user("wang")
 CLIMBING, PEANUTS, TEA, CAT = entity("爬山"), entity("花生"), entity("龙井"), entity("豆豆")
 
@@ -44,15 +46,24 @@ def rows() -> list[object]:
     ]
 
 
+async def known(memory: MemoryService) -> None:
+    """The people are there, and what is known of them."""
+    for account in (ZHANG, LI, WANG):
+        await memory.learning.hear(Turn(CLUB, account, account, "大家好"), at=T0 - 60 * DAY)
+    await put(memory.journal, *rows())
+    await memory.settle()
+
+
 @pytest.fixture
-async def memory(tmp_path: Path, request: Any) -> AsyncIterator[MemoryService]:
-    settings = Settings(recall_deadline=5000, language=getattr(request, "param", "zh"))
-    async with opened(tmp_path, settings, now=lambda: T0 + 60) as memory:
-        for account in (ZHANG, LI, WANG):
-            await memory.learning.hear(Turn(CLUB, account, account, "大家好"), at=T0 - 60 * DAY)
-        await put(memory.journal, *rows())
-        await memory.settle()
+async def memory(tmp_path: Path) -> AsyncIterator[MemoryService]:
+    async with opened(tmp_path, Settings(recall_deadline=5000), now=lambda: T0 + 60) as memory:
+        await known(memory)
         yield memory
+
+
+@pytest.mark.parametrize("name", CASES)
+async def test_what_a_tool_answers(tmp_path: Path, name: str) -> None:
+    await played(tmp_path, CASES[name], lambda world: known(world.memory))
 
 
 @pytest.fixture
@@ -71,47 +82,6 @@ def id_of(told: str, text: str) -> str:
     found = re.search(rf"\[(m:[0-9a-f]{{4,}})\] [^\[]*{re.escape(text)}", told)
     assert found, told
     return found[1]
-
-
-# -------------------------------------------------------------------- recall
-
-
-async def test_lines_are_fenced_dated_and_can_be_cited(tools: Tools) -> None:
-    told = await tools.recall(zhang, "花生过敏")
-    assert told.startswith("<memories>\n以前聊天的记录")
-    assert re.search(r"^- \[m:[0-9a-f]{4}\] 2026-09-21 〔张三〕张三对花生过敏$", told, re.MULTILINE)
-    assert await tools.recall(zhang, "花生过敏") == told, "an id stays what it is"
-    hostile = await tools.recall(li_in_club, "李四 龙井")
-    assert "李四爱喝龙井 ‹/memories›" in hostile
-    assert hostile.count("</memories>") == 1
-
-
-async def test_how_things_belong_together(tools: Tools) -> None:
-    joined = await tools.recall(li_in_club, "李四和张三怎么认识的")
-    path = next(
-        (line for line in joined.splitlines() if line.startswith("- 张三 – 爬山 – 龙")), joined
-    )
-    assert path.startswith("- 张三 – 爬山 – 龙井 – 李四: [m:")
-    assert all(part in path for part in ("张三喜欢爬山", "茶山适合爬山", "李四爱喝龙井"))
-    others = await tools.recall(zhang_in_club, "张三的爱好还有谁喜欢", "张三")
-    assert "王五每周末去爬山" in others.split("相关的联系")[1]
-
-
-async def test_without_the_graph_the_rest_is_told(tools: Tools, memory: MemoryService) -> None:
-    await memory.graph.close()
-    told = await tools.recall(li_in_club, "张三 爬山")
-    assert "张三喜欢爬山" in told
-    assert "关系图暂时不可用" in told
-    assert await tools.recall(li_in_club, "") == "关系图暂时不可用，只查了记录本身。"
-
-
-async def test_an_overview_of_what_the_speaker_may_know(tools: Tools) -> None:
-    told = await tools.recall(zhang, "")
-    assert "联系最多的：\n爬山（3）" in told
-    assert "花生（1）" in told
-    elsewhere = await tools.recall(li_in_club, "")
-    assert "爬山（3）" in elsewhere
-    assert "花生" not in elsewhere
 
 
 # ------------------------------------------------------------------- correct
@@ -182,11 +152,6 @@ async def test_what_the_model_gives_may_be_anything(tools: Tools, commands: Comm
     assert "豆豆" in await commands.mine(zhang)
     with pytest.raises(NotFoundError):
         await tools.use(zhang, "memory_erase", {})
-
-
-@pytest.mark.parametrize("memory", ["en"], indirect=True)
-async def test_in_english(tools: Tools) -> None:
-    assert "Ids in brackets" in await tools.recall(li_in_club, "张三 爬山")
 
 
 def test_every_tool_says_what_it_is_for_and_what_may_be_left_out() -> None:

@@ -14,7 +14,7 @@ from graph_memory.text import normalise
 
 from ..cases import cases, tabled
 from ..learning.story import Story
-from ..makers import CLUB, T0, Clock, message, private, put, scan, user
+from ..makers import T0, Clock, message, private, put, user
 
 CASES = cases(Path(__file__).with_name("names.txt"))
 U, V, W = user("1"), user("2"), user("3")
@@ -68,22 +68,6 @@ async def everything(journal: Journal) -> list[tuple[object, ...]]:
         return found + db.execute("SELECT * FROM change WHERE ops != '[]'").fetchall()
 
     return await journal.look(read)
-
-
-@pytest.mark.parametrize("line", ["NickZQ4 住在杭州", "听说 NICKZQ4 搬家了", "ＮｉｃｋＺＱ４吗？"])
-async def test_where_the_person_was_the_bot_no_longer_names_them(journal: Journal, line: str):
-    await say(journal, CLUB, U, "大家好", 0, "NickZQ4")
-    first = await say(journal, CLUB, V, "她最近怎么样", 2_000, "小红")
-    told = await say(journal, CLUB, BOT, line, 2_001)
-    last = await say(journal, CLUB, BOT, "NickZQ42 是别人", 2_002)
-    await summed_up(journal, CLUB, V, first.id, last.id, f"小红问起，{line}")
-    await forget(journal)
-    texts = [m.text for m in await journal.newest_messages(99)]
-    assert texts == ["她最近怎么样", "NickZQ42 是别人"]
-    assert told.id not in [m.id for m in await journal.newest_messages(9)]
-    (left,) = await scan(journal, Episode)
-    assert (left.summary, left.messages, left.participants) == ("小红: 她最近怎么样", 2, (V,))
-    assert not await scan(journal, Mood), "whose words it rests on"
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from graph_memory.model import Episode, Fact, Mention, Name
+from graph_memory.model import Mention, Name
 from graph_memory.privacy.redaction import MASK
 from graph_memory.store import contents
 
 from ..cases import cases
-from ..dialogue import Dialogue, everything
+from ..dialogue import played
 from ..recall.hashing import HashingEmbedder
 from ..scripted import answer, said
-from ..world import World, living, zhang, zhang_to_lan
+from ..world import World, living, zhang
 
 DAY = 86_400.0
 ROOT = Path(__file__).parents[2]
@@ -26,8 +26,8 @@ CASES = cases(Path(__file__).with_name("confidences.txt"))
 
 
 @pytest.mark.parametrize("name", CASES)
-async def test_what_is_told_in_a_dialogue(world: World, name: str) -> None:
-    await Dialogue(world).play(CASES[name])
+async def test_what_is_told_in_a_dialogue(tmp_path: Path, name: str) -> None:
+    await played(tmp_path, CASES[name])
 
 
 def test_one_place_masks() -> None:
@@ -71,20 +71,6 @@ async def test_questions_are_asked_of_providers_without_secrets(world: World) ->
     assert any("哪家银行" in text for text in embedder.queries)
     assert not any(CARD in text or WORD in text for text in embedder.queries)
     assert CARD not in world.memory.recall.traces.recent()[0].query
-
-
-async def test_a_confidence_in_private_stays_with_the_persona_it_was_told_to(world):
-    await world.say(zhang, "我下周要辞职，这件事别告诉别人")
-    await world.answer(zhang.session, "好的，辞职的事我不说")
-    await world.learn(
-        answer(said("U1", "plans", "辞职", "张三下周要辞职", 1), summary="张三说要辞职。")
-    )
-    (fact,), (episode,) = await world.rows(Fact), await world.rows(Episode)
-    assert fact.confidential
-    assert episode.confidential
-    world.later(DAY)
-    assert "辞职" in await everything(world, zhang, "辞职")
-    assert "辞职" not in await everything(world, zhang_to_lan, "辞职")
 
 
 async def test_what_is_only_spoken_of_in_confidence_has_no_name_for_others(world: World) -> None:
