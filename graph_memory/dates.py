@@ -19,7 +19,7 @@ from .text import normalise, simplified
 Span = tuple[float, float]
 Days = tuple[datetime, datetime]
 
-_TABLE = Path(__file__).with_name("feasts.txt").read_text("utf-8")
+_TABLE = Path(__file__).with_name("feasts.txt").read_text("utf-8").split("\n\n")
 YEARS = 5
 """Years back that a date without a year may be."""
 MOST_TIMES = 100
@@ -97,12 +97,24 @@ _ENGLISH = re.compile(
     rf",?(?: (\d{{4}}))?\b|\b(?:in|of|since|during) ((?:19|20)\d\d)\b",
     re.IGNORECASE,
 )
-_DAY = re.compile(rf"\s*({_OF_MONTH})[号日]\s*")
-_FEASTS = [
-    (re.compile(names, re.IGNORECASE), int(month), int(day), int(length))
-    for month, day, length, names in (line.split(" ", 3) for line in _TABLE.splitlines())
+_DAY = re.compile(rf"\s*(?:[到至过]了?)?({_OF_MONTH})[号日]\s*")
+_MONTH_DAY = re.compile(
+    r"\s*(?:[到至过]了?)?\s*(\d{1,2})\s?[月./-]\s?(\d{1,2})[号日]?(?:[之以]?[前后]|为止)?\s*"
+)
+_FEASTS, _LUNAR = (
+    [
+        (re.compile(names, re.IGNORECASE), int(month), int(day), int(length))
+        for month, day, length, names in (line.split(" ", 3) for line in block.splitlines())
+    ]
+    for block in _TABLE[:2]
+)
+"""Feasts of both calendars: month, first day, how many days, what they are called."""
+_MOONS = [
+    [date.fromisoformat(first) + timedelta(sum(map(int, days[:month]))) for month in range(12)]
+    for first, *days in map(str.split, _TABLE[2].splitlines())
 ]
-"""Feasts of the Gregorian calendar: month, first day, how many days, what they are called."""
+"""First days of the lunar months, a year a line; a leap month belongs to the one before."""
+_LUNAR_DAY = re.compile(r"(?:[农阴旧]历(\d{1,2})|([正冬腊]))月初?(\d{1,2})")
 _NUMERIC = re.compile(
     r"(?<![\d.])(?:(?P<year>\d{4})(?P<mark>[-/.])(?P<month>\d{1,2})(?P=mark)(?P<day>\d{1,2})"
     r"|(?P<first>\d{1,2})(?P<other>[/.])(?P<second>\d{1,2})(?P=other)(?P<last>\d{4}))[日号]?(?![\d.]\d|\d)"
@@ -201,11 +213,14 @@ def day_over(text: str, now: float, zone: tzinfo) -> float | None:
     written, today, plain = extent(text, zone), _midnight(now, zone), simplified(text)
     if day := _DAY.fullmatch(plain):
         plain = f"这个月{day[1]}号，下个月{day[1]}号"
+    elif day := _MONTH_DAY.fullmatch(arabic(plain)):
+        plain = f"{day[1]}月{day[2]}日"
     years = (today, today + timedelta(366))  # 5月3日 may be that of next year
     later = map(
         _seconds, [*_dates(plain, years[1]), *(d for y in years for d in _feasts(plain, y))]
     )
-    found = [written] if written else [*spans(plain, now, zone), *later]
+    lunar = [*map(_seconds, _lunar(plain, zone))]
+    found = [written] if written else lunar or [*spans(plain, now, zone), *later]
     return min((end for _, end in found if end > now), default=None)
 
 
@@ -359,6 +374,17 @@ def _feasts(text: str, today: datetime) -> Iterator[Days]:
     for names, month, day, length in _FEASTS:
         for start, end in _days(None, str(month), str(day), today) if names.search(text) else ():
             yield start, end + timedelta(length - 1)
+
+
+def _lunar(text: str, zone: tzinfo) -> Iterator[Days]:
+    """The days of the lunar calendar that a text names, in all years that are listed."""
+    named = [rest for names, *rest in _LUNAR if names.search(text)]
+    for month, special, day in _LUNAR_DAY.findall(arabic(text)):
+        named.append([int(month or {"正": 1, "冬": 11, "腊": 12}[special]), int(day), 1])
+    for month, day, length in named:
+        for firsts in _MOONS if 0 < month <= len(_MONTHS) else ():
+            start = datetime.combine(firsts[month - 1] + timedelta(day - 1), time.min, zone)
+            yield start, start + timedelta(length)
 
 
 def _numeric(date: re.Match[str]) -> tuple[str, str, str]:
