@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from math import inf
+from pathlib import Path
 
 import pytest
 
@@ -19,72 +20,73 @@ from graph_memory.model.conversation import MAX_MESSAGES
 from graph_memory.settings import Settings
 from graph_memory.store import Journal
 
+from ..cases import cases
 from ..makers import T0, group, message, private, user
 from .chat import CHINA, Chat
 
 SETTINGS = Settings(buffer_size_private=4, buffer_size_group=6, buffer_timeout=300)
 HERE, OTHER, ROOM = private("zhang"), private("zhang", "ruo"), group("100")
+PLACES = {"H": HERE, "O": OTHER, "R": ROOM}
+CASES = cases(Path(__file__).with_name("batching.txt"))
 
 
 class Talk:
-    """Buffers with a clock of their own."""
+    """Buffers with a clock of their own, of which ``batching.txt`` has cases.
+
+    ``~`` lets seconds pass, ``grace`` leaves new messages alone for so long, ``due`` are the chats
+    that may be learned, ``next`` the seconds until one may (``-``: never), ``held`` the messages
+    that would be and ``all`` those that wait; ``move`` gives one to another persona, ``drop`` was
+    learned.
+    """
 
     def __init__(self, grace: float = 0.0) -> None:
         self.buffers = Buffers(SETTINGS, grace)
         self.time = 0.0
-        self.id = 0
-        for session in (HERE, OTHER, ROOM):
+        self.said: list[Message] = []
+        for session in PLACES.values():
             self.buffers.know(session)
             self.buffers.begin(session.id)
 
     def say(self, session: Session, text: str = "嗯", sender: str = user("zhang"), ago: float = 0):
-        self.id += 1
         said = message(session, sender, text, T0 + self.time - ago)
-        said = replace(said, id=self.id)
-        self.buffers.put(said, T0 + self.time, self.time)
-        return said
+        self.said.append(replace(said, id=len(self.said) + 1))
+        self.buffers.put(self.said[-1], T0 + self.time, self.time)
+        return self.said[-1]
 
-    def due(self) -> list[str]:
-        return [id for id, wait in self._waits().items() if wait <= 0]
+    def step(self, sign: str, text: str) -> None:
+        """Do what a line says, or hold what it says against what is."""
+        waits = self.buffers.waits(T0 + self.time, self.time)
+        match sign:
+            case "~":
+                self.time += float(text)
+            case "grace":
+                self.buffers._grace = float(text)
+            case "drop":
+                self.buffers.drop([int(number) for number in text.split()])
+            case "move":
+                number, place = text.split()
+                moved = replace(self.said[int(number) - 1], session=PLACES[place].id)
+                self.buffers.put(moved, T0, self.time)
+            case "held" | "all":
+                place, *numbers = text.split()
+                until = [self.time] if sign == "held" else []
+                assert self.buffers.held(PLACES[place].id, *until) == [*map(int, numbers)]
+            case "due":
+                due = [name for name, place in PLACES.items() if waits.get(place.id, inf) <= 0]
+                assert due == [name for name in text.split() if name != "-"]
+            case "next":
+                assert min(waits.values(), default=inf) == (inf if text == "-" else float(text))
+            case _:
+                who = sign[2:-1]
+                sender = {"sender": BOT} if who == "bot" else {"ago": -float(who or 0)}
+                self.say(PLACES[sign[0]], text, **sender)
 
-    def next(self) -> float:
-        return min(self._waits().values(), default=inf)
 
-    def _waits(self) -> dict[str, float]:
-        return self.buffers.waits(T0 + self.time, self.time)
-
-
-def test_nothing_is_due_when_nothing_was_said():
-    assert Talk().due() == []
-    assert Talk().next() == inf
-
-
-def test_size_counts_people_and_bot():
+@pytest.mark.parametrize("name", CASES)
+def test_when_a_chat_is_due(name: str) -> None:
     talk = Talk()
-    for number in range(4):
-        assert talk.due() == []
-        talk.say(HERE, sender=BOT if number % 2 else user("zhang"))
-    assert talk.due() == [HERE.id]
-    for _ in range(5):
-        talk.say(ROOM)
-    assert talk.due() == [HERE.id]
-    talk.say(ROOM)
-    assert talk.due() == [HERE.id, ROOM.id]
-
-
-def test_idle_time_counts_from_the_last_message():
-    talk = Talk()
-    for _ in range(5):
-        talk.say(ROOM)
-    talk.time = 200
-    talk.say(HERE)
-    talk.say(HERE)
-    talk.say(HERE)
-    assert talk.next() == PATIENCE * 300 - 200
-    talk.time = PATIENCE * 300 - 1
-    assert talk.due() == []
-    talk.time = PATIENCE * 300
-    assert talk.due() == [ROOM.id]
+    for line in CASES[name]:
+        talk.step(*line.partition(" ")[::2])
 
 
 @pytest.mark.parametrize(("place", "few"), [(HERE, FEW), (ROOM, FEW_IN_GROUP)])
@@ -137,71 +139,12 @@ def test_a_group_that_pauses_often_is_learned_in_few_calls():
     assert 100 * len(batches) / sum(batches) <= 6
 
 
-def test_after_a_restart_idle_time_counts_from_when_it_was_said():
-    talk = Talk()
-    talk.say(HERE, ago=PATIENCE * 300 - 1)
-    assert talk.next() == 1
-    # A platform whose clock is ahead delays nothing.
-    talk = Talk()
-    talk.say(HERE, ago=-9_999)
-    assert talk.next() == PATIENCE * 300
-
-
-def test_asking_to_remember_is_due_at_once_but_only_by_people():
-    talk = Talk()
-    talk.say(HERE, "记住我对花生过敏", sender=BOT)
-    assert talk.due() == []
-    talk.say(HERE, "记住我对花生过敏")
-    assert talk.due() == [HERE.id]
-
-
-def test_another_persona_in_the_same_chat_completes_the_first():
-    talk = Talk()
-    talk.say(HERE)
-    talk.say(ROOM)
-    talk.say(OTHER, sender=BOT)  # a late reply is no switch
-    assert talk.due() == []
-    talk.say(OTHER)
-    assert talk.due() == [HERE.id]
-
-
-def test_a_new_message_is_left_alone_for_a_moment():
-    talk = Talk(grace=1.0)
-    for _ in range(4):
-        said = talk.say(HERE)
-        talk.time += 0.5
-    assert talk.next() == 0.5
-    assert talk.buffers.held(HERE.id, talk.time) == [1, 2, 3]
-    # Meanwhile the last one was found to belong to another persona.
-    talk.buffers.put(replace(said, session=OTHER.id), T0, talk.time)
-    assert talk.buffers.held(HERE.id) == [1, 2, 3]
-    assert talk.buffers.held(OTHER.id) == [4]
-    talk.time += 1.0
-    assert talk.due() == [HERE.id]  # by the switch
-    talk.buffers.drop([1, 2, 3])
-    assert talk.due() == []
-    assert len(talk.buffers) == 1
-
-
-def test_an_urgent_claim_does_not_hurry_what_comes_after_it():
-    talk = Talk(grace=1.0)
-    talk.say(HERE, "记住这件事")
-    talk.time += 0.9
-    talk.say(HERE)
-    talk.time += 0.2
-    assert talk.due() == [HERE.id]
-    assert talk.buffers.held(HERE.id, talk.time) == [1]
-    talk.buffers.drop([1])
-    talk.time += 10
-    assert talk.due() == []
-
-
 def test_claimed_messages_are_not_buffered():
     talk = Talk()
     talk.buffers.put(replace(talk.say(HERE), batch=1), T0, 0)
     assert len(talk.buffers) == 0
     assert talk.buffers.waiting() == []
-    assert talk.next() == inf
+    talk.step("next", "-")
 
 
 async def test_people_names_and_the_episode(room: Chat):
