@@ -54,15 +54,6 @@ async def test_an_export_is_sent_as_it_is(mine: httpx.AsyncClient, own: MemorySe
     assert sent.content == file.read_bytes()
 
 
-async def test_a_damaged_backup_is_said(mine: httpx.AsyncClient, own: MemoryService) -> None:
-    broken = own.directory / "backups" / "journal-20240101T000000Z.sqlite3"
-    broken.parent.mkdir(exist_ok=True)
-    broken.write_bytes(b"nothing of the kind" * 400)
-    answer = await mine.get("/data/restore", params={"name": broken.name})
-    assert answer.headers["location"] == "/data"
-    assert "没有做成" in (await see(mine, "/data")).text
-
-
 async def test_an_export_is_written_and_downloaded(mine: httpx.AsyncClient) -> None:
     done = await press(mine, "/data/export", person="")
     assert "已导出" in done.text
@@ -204,25 +195,7 @@ async def test_who_does_not_wait_finds_an_undo_and_an_examination_later(mine, ow
     assert "日志没有问题" in (await see(mine, "/data/checkup")).text
 
 
-async def test_what_took_an_import_back_cannot_be_undone(mine, own):
-    """Its facts would be back without the words that they rest on, and no import to take back."""
-    await send(mine, "/sample")
-    await send(mine, "/data/import/undo", run=(await own.transfer.runs())[-1].id)
-    before = (await own.library.browse()).total
-    last = (await own.conversations.changes("", "undo import")).items[-1]
-    page = await see(mine, "/changes", reason="undo import")
-    assert not page.all("form", action=f"/changes/{last.id}/undo")
-    assert "已经撤销过" in (await press(mine, f"/changes/{last.id}/undo")).text
-    assert (await own.library.browse()).total == before
-
-
-async def test_where_a_file_is_wrong_is_said(mine, own):
-    """Before it is imported, and if that ends in the middle."""
-    waiting(own, "琴.jsonl", "我在学琴")
-    with (own.directory / "imports/琴.jsonl").open("a", encoding="utf-8") as file:
-        file.write('\n{"time": "neulich"}\n')
-    page = await see(mine, "/data/import", 422, name="琴.jsonl")
-    assert "第 2 行，time，不是时间" in page.text
+async def test_where_a_file_was_wrong_and_why_else_it_ended_is_said(mine, own):
     for error, told in (
         (FormatError("is no text", 7, "text"), "第 7 行，text，内容不合格式"),
         (StorageError("no room").told("full"), "导入没有完成： 磁盘满了"),

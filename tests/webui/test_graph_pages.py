@@ -11,7 +11,6 @@ from .seed import fact_id
 from .story import HONG, LI, MING, ZHANG
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
-CHINA = fact_id(PRIVATE, "张三住在上海，今年春天刚搬过去")
 BEIJING = fact_id(PRIVATE, "张三住在北京")
 
 
@@ -64,16 +63,6 @@ async def test_paths_between_two(owner: httpx.AsyncClient) -> None:
     assert [edge["id"] for edge in found["edges"]] == way["facts"]
     apart = (await owner.get("/api/v1/graph/path", params={"a": ZHANG, "b": MING})).json()
     assert apart["paths"] == []
-
-
-async def test_what_somebody_could_be_told_by_id(owner: httpx.AsyncClient) -> None:
-    who = {"user": ZHANG, "persona": "life_advisor"}
-    told = (await owner.get("/api/v1/graph/seen", params=who)).json()
-    assert told[CHINA] == "true"
-    assert told[BEIJING] == "replaced"
-    assert (await owner.get("/api/v1/graph/seen", params={**who, "day": "2020-01-01"})).json() == {}
-    nobody = await owner.get("/api/v1/graph/seen")
-    assert nobody.status_code == 404, "nobody in particular asks in groups only"
 
 
 async def test_the_graph_is_one_hop_and_counts_truthfully(owner: httpx.AsyncClient) -> None:

@@ -65,15 +65,6 @@ async def test_a_question_is_asked_twice(owner: httpx.AsyncClient, service: Memo
     assert any("年糕" in text for text in page.text.split("现在问这一句，会想起")[1:])
 
 
-async def test_the_slider_stands_where_the_day_is(owner):
-    (slider,) = (await see(owner, "/viewas", user=ZHANG)).all("input", type="range")
-    assert slider["value"] == slider["max"]
-    past = await see(owner, "/viewas", user=ZHANG, persona="tech_assistant", day="2025-01-01")
-    (slider,) = past.all("input", type="range")
-    assert 0 < int(slider["value"]) < int(slider["max"])
-    assert "条那时还不知道" in past.text
-
-
 async def test_a_reply_is_explained(own: MemoryService, mine: httpx.AsyncClient) -> None:
     eyes = own.view_as
     await own.recall.remind(eyes.asker(LI, GROUP, "tech_assistant"), "十一月去黄山看日出吗？")

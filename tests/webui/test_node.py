@@ -143,12 +143,6 @@ async def test_what_is_to_come_or_over_is_said_to_be_so(mine, own):
         assert re.search(told, page.text)
 
 
-async def test_whom_the_settings_leave_out_is_not_said_to_be_remembered(mine, own):
-    assert "也会从中学习" in (await see(mine, "/node", id=ZHANG)).text
-    own.context.settings = replace(own.settings, never_remember=(ZHANG,))
-    assert "按插件的设置不记" in (await see(mine, "/node", id=ZHANG)).text
-
-
 async def test_who_has_no_name_is_found_by_the_account_and_told_about(mine, own):
     home = private("77777")
     await put(

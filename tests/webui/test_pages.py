@@ -20,7 +20,7 @@ from .browsing import LIFE, press, see
 from .conftest import BULK, application, entered, opened
 from .markup import Markup
 from .seed import fact_id
-from .story import HONG, XSS, ZHANG
+from .story import XSS, ZHANG
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 FACTS = 60 + BULK
@@ -128,15 +128,6 @@ async def test_what_failed_is_said_and_tried_again_at_a_press(tmp_path: Any) -> 
         assert "已重新排队：1 批对话" in (await press(browser, "/retry")).text
         assert "失败的批次 0" in (await see(browser, "/")).text
         assert "已重新排队：0 批对话" in (await press(browser, "/retry")).text
-
-
-async def test_while_the_graph_is_away_the_rest_works(own, mine):
-    await own.graph.close()
-    assert "图谱已关闭" in (await see(mine, "/graph", 503)).text
-    assert "图谱已关闭" in (await see(mine, "/graph", 503, node=ZHANG)).text
-    assert "图谱已关闭" in (await see(mine, "/")).text
-    assert "找到 7 条" in (await see(mine, "/memories", node=HONG)).text
-    assert (await mine.get("/api/v1/graph/among", params={"node": ZHANG})).status_code == 503
 
 
 async def test_pages_have_one_title_one_main_and_labels(owner: httpx.AsyncClient) -> None:

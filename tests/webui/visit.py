@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
 
@@ -57,7 +58,8 @@ class Visit:
     ``take name tag attribute=value @attribute pattern`` keeps what an element has, for ``{name}``.
     ``mark`` begins to count the changes and the messages of the memory. ``ask user; group; persona;
     words`` is what somebody is reminded of, ``file name | text`` puts a file among the imports,
-    ``idle`` waits for work in the background.
+    ``idle`` waits for work in the background, ``graph-away`` closes the graph, ``leave-out user``
+    sets that somebody is never remembered.
 
     ``= …`` is in the text of the page, ``! …`` is not, ``~= …`` and ``!~ …`` are patterns,
     ``order a; b`` what comes before what. ``count 2 tag attribute=value; …`` says how many such
@@ -103,9 +105,15 @@ class Visit:
                 await self._service.recall.remind(asker, words)
             case "file":
                 name, _, content = text.partition(" | ")
-                folder = self._service.directory / "imports"
-                folder.mkdir(exist_ok=True)
-                (folder / name).write_text(content.replace("\\n", "\n"), encoding="utf-8")
+                path = self._service.directory.joinpath("imports", name).resolve()
+                path.parent.mkdir(exist_ok=True)
+                path.write_text(content.replace("\\n", "\n"), encoding="utf-8")
+            case "graph-away":
+                await self._service.graph.close()
+            case "leave-out":
+                never = (self._filled(text),)
+                context = self._service.context
+                context.settings = replace(context.settings, never_remember=never)
             case "idle":
                 await until(lambda: not self._service.journal.works.under_way)
             case _:
