@@ -136,10 +136,22 @@ class PeopleCommands(Answers):
         try:
             await self.memory.identity_edits.link(one, other, turn.user)
         except NotFoundError:
-            return self._say("people_stranger")
+            return await self._bearers({first: None, second: None})
         everybody = await self.memory.identity_edits.links()
         accounts = next((each for each in everybody if one in each), {})
         return "\n".join([self._say("people_linked", accounts=_joined(accounts)), *cards])
+
+    async def _bearers(self, words: Iterable[str]) -> str:
+        """What to say to unknown accounts: those that go by them, which are but names."""
+        found = await self.memory.journal.read(
+            lambda rows: [n.node for word in words for n in rows.find(Name, b=normalise(word))]
+        )
+        users = [node for node in dict.fromkeys(found) if not is_entity(node)][:LISTED]
+        if not users:
+            return self._say("people_stranger")
+        names = self._say("list_comma").join(one_line(word, MAX_NAME) for word in words)
+        cards = map(self._card, await self.memory.library.cards(users))
+        return "\n".join([self._say("people_bearers", names=names), *cards])
 
     def _card(self, each: Called) -> str:
         """An account as the owner tells it from another one of its name."""

@@ -101,7 +101,8 @@ class IdentityEdits(Part):
                     raise BondError("thing", f"{each} is an entity: entities are merged")
                 rows.require(User, each)
             if rows.identities().is_one(account, other):
-                raise BondError("linked_already", f"{account} and {other} are linked already")
+                code = "linked_already" if account != other else "one"
+                raise BondError(code, f"{account} and {other} are linked already")
             return Draft(actor, "link", put=[Link.of(account, other)])
 
         return await self._commit(resolve)
