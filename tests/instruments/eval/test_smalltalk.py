@@ -24,13 +24,13 @@ OWNERS = ("zh", "en")
 @asynccontextmanager
 async def remembered(
     read: Corpus, path: Path, embedder: Embedder | None
-) -> AsyncIterator[Recaller]:
+) -> AsyncIterator[tuple[Trial, Recaller]]:
     journal = await Journal.open(path / "journal.sqlite3")
     trial = Trial(read, journal, embedder)
     try:
         async with trial.recaller() as recaller:
             await trial.fill(recaller)
-            yield recaller
+            yield trial, recaller
     finally:
         await journal.close()
 
@@ -54,7 +54,7 @@ async def answered(recaller: Recaller, owner: str, texts: list[str]) -> float:
 @pytest.mark.parametrize(("by_meaning", "talk", "real"), [(True, 0.14, 0.97), (False, 0.3, 0.94)])
 async def test_small_talk_is_told_from_questions(tmp_path, bundled, by_meaning, talk, real):
     read = corpus.read(DATA / "own.jsonl")
-    async with remembered(read, tmp_path, bundled if by_meaning else None) as recaller:
+    async with remembered(read, tmp_path, bundled if by_meaning else None) as (_, recaller):
         for owner in OWNERS:
             asked = [query.text for query in read.queries if query.owner == owner]
             assert await answered(recaller, owner, asked) >= real
