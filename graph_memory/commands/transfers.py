@@ -81,6 +81,8 @@ class TransferCommands(Answers):
         self._last: dict[str, float] = {}
         self._writing: set[str] = set()
         self._wishes = Wishes[Importer | _Move](memory.now, CONFIRM)
+        self._looks: dict[str, asyncio.Task[tuple[Importer, Plan]]] = {}
+        """Previews of which the owner does not know yet, by what was asked for."""
 
     # --------------------------------------------------------------------- out
 
@@ -177,8 +179,19 @@ class TransferCommands(Answers):
         format = given.get("as", "")
         if name.casefold() == "astrbot" and around.astrbot:
             name, format = str(around.astrbot), "astrbot"
-        importer = await self.memory.transfer.importer(name, options, format=format, learns=learns)
-        plan = await importer.preview()
+
+        async def look() -> tuple[Importer, Plan]:
+            make = self.memory.transfer.importer
+            importer = await make(name, options, format=format, learns=learns)
+            return importer, await importer.preview()
+
+        asked = " ".join((turn.session.id, *words))
+        task = self._looks.pop(asked, None) or self.memory.journal.works.begin(look())
+        await asyncio.wait([task], timeout=PATIENCE)
+        if not task.done():
+            self._looks[asked] = task
+            return self._say("import_looking")
+        importer, plan = task.result()
         self._wishes.put(turn, importer)
         return self._plan(plan, learns=learns)
 
@@ -212,6 +225,8 @@ class TransferCommands(Answers):
 
     async def _take_back(self, *, is_sure: bool) -> str:
         """Undo the newest import; one of an earlier conversation is named first."""
+        if self.memory.transfer.progress == (0, 0):
+            return self._say("import_reading")  # the newest one is not there yet
         run = next(
             (run for run in reversed(await self.memory.transfer.runs()) if run.is_there), None
         )
@@ -228,7 +243,8 @@ class TransferCommands(Answers):
         lines = []
         if service.progress:
             done, total = service.progress
-            lines.append(self._say("import_progress", done=done, total=total))
+            key = "import_progress" if total else "import_reading"
+            lines.append(self._say(key, done=done, total=total))
         if service.failure:
             lines.append(
                 self._say("import_failed", reason=explain(self._language, service.failure))

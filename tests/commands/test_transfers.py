@@ -3,14 +3,17 @@
 import asyncio
 import json
 import os
+import threading
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from graph_memory.commands.transfers import EXPORT_PAUSE, ImportEnvironment, TransferCommands
 from graph_memory.model import Turn
 from graph_memory.service import MemoryService
+from graph_memory.transfer import Importer, Plan
 from tests.makers import T0, private, user
 from tests.waiting import until
 
@@ -106,3 +109,44 @@ async def test_what_a_kill_left_is_gone_after_the_next_start(tmp_path: Path) -> 
     async with opened(tmp_path, now=lambda: T0):
         await until(lambda: not any(path.exists() for path in left))
         assert sorted(folder.iterdir()) == sorted(kept)
+
+
+async def test_a_long_look_at_a_file_is_told_and_is_there_when_asked_again(
+    memory: MemoryService, moves: TransferCommands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name, look, goes_on = chat(memory), Importer._preview, threading.Event()
+
+    def slow(importer: Importer) -> Plan:
+        assert goes_on.wait(30)
+        return look(importer)
+
+    monkeypatch.setattr(Importer, "_preview", slow)
+    monkeypatch.setattr("graph_memory.commands.transfers.PATIENCE", 0.05)
+    assert "还在读" in await moves.import_(OWNER, name, NOWHERE)
+    assert "预览" in await moves.import_(OWNER, "确认", NOWHERE)  # nothing was shown yet
+    goes_on.set()
+    monkeypatch.setattr("graph_memory.commands.transfers.PATIENCE", 30)
+    assert "1 条消息" in await moves.import_(OWNER, name, NOWHERE)
+    assert "已导入 1 条" in await moves.import_(OWNER, "确认", NOWHERE)
+
+
+async def test_while_an_import_reads_its_file_no_other_is_undone(
+    memory: MemoryService, moves: TransferCommands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await moves.import_(OWNER, chat(memory), NOWHERE)
+    await moves.import_(OWNER, "确认", NOWHERE)
+    begin, goes_on = Importer._begin, threading.Event()
+
+    def slow(importer: Importer) -> Any:
+        assert goes_on.wait(30)
+        return begin(importer)
+
+    monkeypatch.setattr(Importer, "_begin", slow)
+    await moves.import_(OWNER, chat(memory, "另一份.jsonl", "我在学小号"), NOWHERE)
+    monkeypatch.setattr("graph_memory.commands.transfers.PATIENCE", 0.05)
+    assert "后台" in await moves.import_(OWNER, "确认", NOWHERE)
+    assert "正在读" in await moves.import_(OWNER, "撤销", NOWHERE)
+    assert "正在读" in await moves.import_(OWNER, "", NOWHERE)
+    goes_on.set()
+    await until(lambda: memory.transfer.progress is None)
+    assert [run.is_there for run in await memory.transfer.runs()] == [True, True]
