@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta, tzinfo
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 
 from .text import normalise, simplified
@@ -377,12 +377,12 @@ def _feasts(text: str, today: datetime) -> Iterator[Days]:
 
 
 def _lunar(text: str, zone: tzinfo) -> Iterator[Days]:
-    """The days of the lunar calendar that a text names, in all years that are listed."""
+    """Days of the lunar calendar that a text names, of each year listed, newest first."""
     named = [rest for names, *rest in _LUNAR if names.search(text)]
     for month, special, day in _LUNAR_DAY.findall(arabic(text)):
         named.append([int(month or {"正": 1, "冬": 11, "腊": 12}[special]), int(day), 1])
     for month, day, length in named:
-        for firsts in _MOONS if 0 < month <= len(_MONTHS) else ():
+        for firsts in reversed(_MOONS) if 0 < month <= len(_MONTHS) else ():
             start = datetime.combine(firsts[month - 1] + timedelta(day - 1), time.min, zone)
             yield start, start + timedelta(length)
 
@@ -437,8 +437,9 @@ def periods(text: str, now: float, zone: tzinfo) -> list[Span]:
         if (dated["first"] and not first) or (dated["last"] and not last) or end <= start:
             return []
         return [(start, end)]
-    plain = simplified(text)
-    feasts = map(_seconds, _feasts(plain, _midnight(now, zone)))
+    plain, today = simplified(text), _midnight(now, zone)
+    lunar = (days for days in _lunar(plain, zone) if days[0] <= today)
+    feasts = map(_seconds, chain(_feasts(plain, today), lunar))
     return _seasons(plain, _agreed(spans(plain, now, zone), list(feasts)), zone)
 
 
