@@ -1,6 +1,8 @@
 """Archive, grace, deletion: by the clock that is handed in."""
 
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,6 +20,7 @@ from graph_memory.retention import DAY, fades_at, strength
 from graph_memory.settings import Settings
 from graph_memory.store import Journal
 
+from ..cases import cases, words
 from ..makers import (
     CLUB,
     HOME,
@@ -41,6 +44,8 @@ from ..makers import (
     zhang_in_club,
 )
 
+CASES = cases(Path(__file__).with_name("upkeep.txt"))
+
 
 def make(shared: Context, model: LanguageModel | None = None) -> Upkeep:
     return PromptUpkeep(
@@ -53,28 +58,105 @@ def upkeep(journal: Journal, clock: Clock) -> Upkeep:
     return make(context(journal, now=clock))
 
 
-async def statements(journal: Journal, status: str) -> set[str]:
-    facts = await scan(journal, Fact)
-    return {f.statement for f in facts if f.status == status}
+class Nights:
+    """Plays a case of ``upkeep.txt``.
+
+    ``+ statement|field value`` is a fact of Zhang's, times in days since the beginning;
+    ``day 3 -1`` a second before the third day, ``later 2`` two seconds later, ``GRACE`` a time,
+    ``fades … -60`` a minute before a fact fades. ``night`` is a run and what it did, ``hour`` what
+    is done every hour, ``begin 1`` how much begins; ``expire 1 …`` has a fact forgotten on a day,
+    ``undo`` takes the newest change back, ``changed`` why and by whom it was done. ``preview 0 9;
+    0 2`` is how much would be archived within days, and what; ``ran``: a run was noted just now.
+    """
+
+    def __init__(self, journal: Journal, clock: Clock) -> None:
+        self.journal, self.clock = journal, clock
+        self.upkeep = make(context(journal, now=clock))
+        self.facts: dict[str, Fact] = {}
+        self.stored: list[Fact] = []
+
+    async def step(self, sign: str, text: str) -> None:
+        match sign:
+            case "+":
+                await self._know(*text.split("|"))
+            case "day":
+                day, *more = text.split()
+                self.clock.now = T0 + float(day) * DAY + self._seconds(more)
+            case "later":
+                self.clock.now += self._seconds(text.split())
+            case "fades":
+                statement, seconds = text.split()
+                self.clock.now = fades_at(self.facts[statement], 0.25) + float(seconds)
+            case "night":
+                what, count = text.split()
+                assert getattr(await self.upkeep.run(), what) == int(count)
+            case "hour":
+                assert await self.upkeep._step() <= HOUR
+            case "begin":
+                assert await self.upkeep.begin() == int(text)
+            case "expire":
+                day, statement = text.split()
+                library, fact = (
+                    Library(context(self.journal, now=self.clock)),
+                    self.facts[statement],
+                )
+                await library.expire(fact.id, T0 + float(day) * DAY, None, "owner")
+            case "undo":
+                await undo(self.journal, await last_change(self.journal), "owner")
+            case "changed":
+                last = (await all_changes(self.journal))[-1]
+                assert f"{last.reason} by {last.actor}" == text
+            case "preview":
+                days, totals, *weakest = words(text)
+                found = await self.upkeep.preview([*map(int, days.split())])
+                assert [each.total for each in found] == [*map(int, totals.split())]
+                told = [line.fact.statement for line in found[-1].lines]
+                assert not weakest or told == weakest
+            case "keep":
+                self.stored = await scan(self.journal, Fact)
+            case "kept":
+                assert await scan(self.journal, Fact) == self.stored
+            case "ran":
+                assert await self.upkeep.last_run() == self.clock.now
+            case "fact":
+                statement, *fields = text.split("|")
+                stored = {fact.statement: fact for fact in await scan(self.journal, Fact)}
+                for key, _, value in (field.partition(" ") for field in fields):
+                    wanted = {self.facts[each].id for each in words(value)}
+                    assert {*getattr(stored[statement], key)} == wanted
+            case _:
+                found = [fact for fact in await scan(self.journal, Fact) if fact.status == sign]
+                assert sorted(fact.statement for fact in found) == sorted(words(text))
+
+    def _seconds(self, texts: list[str]) -> float:
+        return sum(GRACE if text == "GRACE" else float(text) for text in texts)
+
+    async def _know(self, statement: str, *fields: str) -> None:
+        given: dict[str, Any] = {}
+        for key, _, value in (field.partition(" ") for field in fields):
+            match key:
+                case "supersedes" | "awaits":
+                    given[key] = tuple(self.facts[each].id for each in words(value))
+                case "predicate" | "status":
+                    given[key] = value
+                case "importance":
+                    given[key] = float(value)
+                case "pinned":
+                    given[key] = value == "yes"
+                case "session":
+                    given[key] = group(value)
+                case _:
+                    given[key] = T0 + float(value) * DAY
+        here = given.pop("session", HOME)
+        self.facts[statement] = fact(here, ZHANG, entity(statement), statement, **given)
+        await put(self.journal, here, self.facts[statement])
 
 
-async def test_what_is_to_be_forgotten_goes_on_its_day(journal, upkeep, clock):
-    trip = fact(HOME, ZHANG, entity("出差"), "张三在出差", valid_to=T0 + DAY, expires=T0 + DAY)
-    kept = fact(HOME, ZHANG, entity("感冒"), "张三感冒了", expires=T0 + DAY, pinned=True)
-    old = fact(HOME, ZHANG, entity("居家"), "张三在家办公")
-    await put(journal, HOME, old, replace(trip, supersedes=(old.id,)), kept)
-    clock.now = T0 + DAY - 1
-    assert await upkeep._step() <= 3_600
-    assert len(await statements(journal, "active")) == 3
-    clock.now += 2
-    await upkeep._step()
-    assert await statements(journal, "active") == {"张三感冒了", "张三在家办公"}
-    last = (await all_changes(journal))[-1]
-    assert (last.reason, last.actor) == ("expire", ZHANG)
-    await undo(journal, last.id, ZHANG)
-    clock.now += 10 * DAY
-    await upkeep._step()
-    assert "张三在出差" in await statements(journal, "active"), "taken back for good"
+@pytest.mark.parametrize("name", CASES)
+async def test_what_becomes_of_it_by_the_clock(journal: Journal, clock: Clock, name: str) -> None:
+    nights = Nights(journal, clock)
+    for line in CASES[name]:
+        await nights.step(*line.partition(" ")[::2])
 
 
 @pytest.mark.parametrize("interval", [0, 24])
@@ -84,45 +166,6 @@ async def test_it_wakes_at_midnight(journal: Journal, clock: Clock, interval: in
     assert await make(shared)._step() == 61.0
 
 
-async def test_faded_facts_are_archived_and_deleted_after_grace(journal, upkeep, clock):
-    trivial = fact(HOME, ZHANG, entity("雨"), "昨天下雨了", importance=0.0)
-    pinned = fact(HOME, ZHANG, entity("花生"), "张三对花生过敏", importance=0.0, pinned=True)
-    vital = fact(HOME, ZHANG, entity("女儿"), "张三的女儿叫小雨", importance=1.0)
-    await put(journal, HOME, trivial, pinned, vital)
-    clock.now = fades_at(trivial, 0.25) - 60
-    assert (await upkeep.run()).archived == 0
-    clock.now += 120
-    assert (await upkeep.run()).archived == 1
-    assert await statements(journal, "archived") == {"昨天下雨了"}
-    clock.now += GRACE - 60
-    assert (await upkeep.run()).deleted == 0
-    clock.now += 120
-    assert (await upkeep.run()).deleted == 1
-    assert await statements(journal, "active") == {"张三对花生过敏", "张三的女儿叫小雨"}
-    assert await upkeep.last_run() == clock.now
-
-
-async def test_what_is_to_come_is_kept_until_its_day(journal, upkeep, clock):
-    day = T0 + 400 * DAY
-    trip = fact(HOME, ZHANG, entity("云南"), "张三明年去云南", predicate="plans", importance=0.0)
-    move = fact(HOME, ZHANG, entity("上海"), "张三明年搬去上海", importance=0.0)
-    await put(journal, HOME, replace(trip, due=day), replace(move, valid_from=day))
-    clock.now = day - DAY
-    assert [each.total for each in await upkeep.preview((0, 9))] == [0, 2]
-    assert (await upkeep.run()).archived == 0
-    clock.now = day + DAY
-    assert (await upkeep.run()).archived == 2
-
-
-async def test_a_run_can_be_undone(journal, upkeep, clock):
-    trivial = fact(HOME, ZHANG, entity("雨"), "昨天下雨了", importance=0.0)
-    await put(journal, HOME, trivial)
-    clock.now = fades_at(trivial, 0.25) + 60
-    await upkeep.run()
-    await undo(journal, await last_change(journal), "owner")
-    assert await journal.read(lambda rows: rows.get(Fact, trivial.id)) == trivial
-
-
 async def test_many_facts_go_in_slices(journal, upkeep, clock):
     rainy = (f"第{day}天下雨" for day in range(SLICE + 7))
     await put(journal, HOME, *(fact(HOME, ZHANG, entity("雨"), s, importance=0.0) for s in rainy))
@@ -130,39 +173,6 @@ async def test_many_facts_go_in_slices(journal, upkeep, clock):
     assert (await upkeep.run()).archived == SLICE + 7
     changes = await all_changes(journal, 1)
     assert [len(change.ops) for change in changes] == [SLICE, 7]
-
-
-async def test_superseded_facts_go_on_their_own_clock_but_only_within_a_session(
-    journal, upkeep, clock
-):
-    room = group("1")
-    old = fact(HOME, ZHANG, entity("北京"), "张三住在北京", importance=1.0)
-    elsewhere = fact(room, ZHANG, entity("北京"), "张三说他住在北京", importance=1.0)
-    new = fact(
-        HOME, ZHANG, entity("上海"), "张三住在上海", importance=1.0,
-        supersedes=(old.id, elsewhere.id),
-    )  # fmt: skip
-    await put(journal, HOME, room, old, elsewhere, new)
-    clock.now = T0 + GRACE - 60
-    assert (await upkeep.run()).archived == 0
-    clock.now = T0 + GRACE + 60
-    assert (await upkeep.run()).archived == 1
-    assert await statements(journal, "archived") == {"张三住在北京"}
-
-
-async def test_what_is_pinned_is_not_true_again_when_what_replaced_it_has_faded(
-    journal, upkeep, clock
-):
-    old = fact(HOME, ZHANG, entity("吃素"), "张三吃素", pinned=True)
-    new = fact(
-        HOME, ZHANG, entity("吃肉"), "张三不吃素了", supersedes=(old.id,),
-        status="archived", archived_at=T0,
-    )  # fmt: skip
-    await put(journal, HOME, old, new)
-    clock.now = T0 + GRACE + 60
-    assert (await upkeep.run()).deleted == 0
-    await put(journal, replace(old, pinned=False, status="archived", archived_at=T0))
-    assert (await upkeep.run()).deleted == 2
 
 
 async def test_an_entity_goes_with_its_last_row(journal, upkeep, clock):
@@ -181,17 +191,6 @@ async def test_an_entity_goes_with_its_last_row(journal, upkeep, clock):
     names = await scan(journal, Name)
     assert {row.node for row in names} == {cat}, "which has its names as long as it is there"
     assert await scan(journal, Mention) == []
-
-
-async def test_preview_tells_beforehand_what_would_fade_when(journal, upkeep, clock):
-    soon = fact(HOME, ZHANG, entity("雨"), "昨天下雨了", importance=0.0)
-    later = fact(HOME, ZHANG, entity("猫"), "张三喜欢猫", importance=0.5)
-    await put(journal, HOME, soon, later)
-    clock.now = fades_at(soon, 0.25) - 10 * DAY
-    forecasts = await upkeep.preview((0, 30, 3650))
-    assert [(f.days, f.total) for f in forecasts] == [(0, 0), (30, 1), (3650, 2)]
-    assert [line.fact for line in forecasts[2].lines] == [soon, later], "weakest first"
-    assert await last_change(journal) == 1, "looking changes nothing"
 
 
 async def test_other_settings_are_tried_out_and_then_used(journal, upkeep, clock):
@@ -223,58 +222,6 @@ async def test_it_runs_by_itself_when_an_interval_is_over(journal, clock, monkey
     await upkeep._job.idle()
     assert await upkeep.last_run() == T0 + DAY
     await upkeep.close()
-
-
-async def test_a_clock_that_was_ahead_holds_nothing_up(journal, upkeep, clock):
-    clock.now += 900 * DAY
-    await upkeep._step()
-    clock.now = T0
-    await upkeep._step()
-    assert await upkeep.last_run() == T0
-    clock.now += DAY
-    await upkeep._step()
-    assert await upkeep.last_run() == T0 + DAY
-
-
-async def test_what_was_to_come_replaces_what_was_so_on_its_day(journal, upkeep, clock):
-    old = fact(HOME, ZHANG, entity("老厂"), "张三在老厂上班", predicate="works_at")
-    new = fact(
-        *(HOME, ZHANG, entity("新厂"), "张三去新厂上班"),
-        predicate="works_at",
-        valid_from=T0 + 3 * DAY,
-        awaits=(old.id,),
-    )
-    await put(journal, HOME, old, new)
-    for day, replaced in ((2, ()), (4, (old.id,)), (5, (old.id,))):
-        clock.now = T0 + day * DAY
-        assert await upkeep.begin() == (day == 4)
-        stored = await journal.read(lambda rows: rows.get(Fact, new.id))
-        assert stored.supersedes == replaced
-    assert stored.awaits == ()
-
-
-async def test_what_was_corrected_meanwhile_is_over_on_that_day_as_well(journal, upkeep, clock):
-    old = fact(HOME, ZHANG, entity("北京"), "张三住在北京", predicate="lives_in")
-    right = replace(old, id="f:right", statement="张三住在杭州", supersedes=(old.id,))
-    about = {"predicate": "lives_in", "valid_from": T0 + DAY, "awaits": (old.id,)}
-    new = fact(HOME, ZHANG, entity("上海"), "张三搬去上海", **about)
-    later = replace(right, id="f:later", valid_from=T0 + 1.5 * DAY)
-    await put(journal, HOME, old, right, new, later)
-    clock.now = T0 + 2 * DAY
-    await upkeep.begin()
-    begun = await journal.read(lambda rows: rows.get(Fact, new.id))
-    assert {*begun.supersedes} == {old.id, right.id}
-
-
-async def test_what_was_pinned_goes_on_the_day_that_somebody_names(journal, upkeep, clock):
-    kept = fact(HOME, ZHANG, entity("感冒"), "张三感冒了", pinned=True)
-    await put(journal, HOME, kept)
-    library = Library(context(journal, now=clock))
-    for _ in range(2):  # saying it again is no error
-        await library.expire(kept.id, T0 + DAY, None, "owner")
-    clock.now = T0 + 2 * DAY
-    await upkeep._step()
-    assert await scan(journal, Fact) == []
 
 
 async def test_what_somebody_dated_goes_with_what_it_replaced_but_not_with_others_words(
