@@ -3,11 +3,11 @@
 from types import SimpleNamespace
 from typing import Any
 
-import pytest
 from astrbot.api.message_components import At, AtAll, Image, Plain, Reply
 
 from graph_memory.astrbot import speech
 from graph_memory.model import BOT, Addressee, Quote
+from tests.cases import tabled
 
 RED = Addressee("aiocqhttp:10002", "小红")
 SELF = "999"
@@ -30,40 +30,18 @@ def said(
     )  # fmt: skip
 
 
-HAT, ALICE = Addressee("aiocqhttp:10003", "小红帽"), Addressee("slack:U7", "Alice Li")
-BOB = SimpleNamespace(id=42, display_name="Bob")
+def part(of: Any) -> Any:
+    """A part of a message as the table writes it."""
+    if isinstance(of, str):
+        return Plain(of)
+    return At(**of) if of else AtAll()
 
 
-@pytest.mark.parametrize(("event", "text", "to"), [
-    (said("@小红(10002)  好", At(qq="10002", name="小红"), Plain("好")), "@小红 好", [RED]),
-    (
-        said("和 @小红(10002)  @小红帽(10003) 去爬山", Plain("和"), At(qq=10002, name="小红"),
-             At(qq=10003, name="小红帽"), Plain("去爬山")),
-        "和 @小红 @小红帽 去爬山", [RED, HAT],
-    ),
-    (
-        said("和  开会", Plain("和 "), At(qq="U7", name="Alice Li"), Plain(" 开会"),
-             platform="slack"),
-        "和 @Alice Li 开会", [ALICE],
-    ),
-    (
-        said("问 <@!42> 吧", Plain("问 <@!42> 吧"), platform="discord", mentions=(BOB,)),
-        "问 @Bob 吧", [Addressee("discord:42", "Bob")],
-    ),
-    (said("开会了", AtAll(), Plain("开会了"), called=True), "开会了", []),
-    (said("开会了", At(qq="all", name="全体"), Plain("开会了"), called=True), "开会了", []),
-    (
-        said("@bob 你好", At(qq="bob", name="bob"), Plain("@bob 你好"), platform="telegram"),
-        "@bob 你好", [],
-    ),
-    (said("好", At(qq="10002"), Plain("好")), "@10002 好", [Addressee("aiocqhttp:10002", "10002")]),
-], ids=[
-    "one", "in the middle", "left out of the text", "an account in the text", "everybody",
-    "everybody by name", "a name without an account", "an account without a name",
-])  # fmt: skip
-def test_a_mention_reads_as_a_name_and_knows_its_account(event, text, to) -> None:
-    heard = speech(event)
-    assert (heard.text, [*heard.to], heard.quote) == (text, to, None)
+@tabled
+def test_a_mention_reads_as_a_name_and_knows_its_account(written, parts, more, text, to) -> None:
+    mentions = tuple(SimpleNamespace(**each) for each in more.pop("mentions", ()))
+    heard = speech(said(written, *map(part, parts), mentions=mentions, **more))
+    assert (heard.text, [*heard.to], heard.quote) == (text, [Addressee(*each) for each in to], None)
 
 
 def test_another_bot_of_ours_is_the_bot() -> None:
@@ -104,17 +82,10 @@ def test_what_is_typed_is_no_mention() -> None:
     assert heard.text == "我不是@小红(10002)， @小红 才是"
 
 
-@pytest.mark.parametrize(("called", "quote", "whom"), [
-    (
-        False, {"sender_id": 10002, "sender_nickname": "小红", "message_str": "我明天去北京"},
-        Quote("aiocqhttp:10002", "小红", "77", "我明天去北京"),
-    ),
-    *((False, {"sender_id": id}, Quote("", "", "77", "")) for id in (0, None, "", "unknown")),
-    (True, {"sender_id": SELF, "message_str": "早上好"}, Quote(BOT, "", "77", "早上好")),
-])  # fmt: skip
-def test_a_quote_says_whom_and_what(called: bool, quote: dict[str, Any], whom: Quote) -> None:
+@tabled
+def test_a_quote_says_whom_and_what(called: bool, quote: dict[str, Any], whom: list[str]) -> None:
     heard = speech(said("我也去", Reply(id=77, **quote), Plain("我也去"), called=called))
-    assert (heard.text, heard.quote, heard.to) == ("我也去", whom, ())
+    assert (heard.text, heard.quote, heard.to) == ("我也去", Quote(*whom), ())
 
 
 def test_the_part_behind_a_command() -> None:

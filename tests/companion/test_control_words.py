@@ -16,7 +16,7 @@ from graph_memory.companion.control_words import (
     neutral,
     read,
 )
-from tests.cases import rows
+from tests.cases import rows, tabled
 
 ALL = frozenset(Word)
 LINES = st.lists(st.one_of(
@@ -84,33 +84,22 @@ def test_a_wish(text: str) -> None:
     assert said.intent.reason.replace(" ", "") == "看看好点没有"
 
 
-def test_silence() -> None:
-    assert read("<SILENCE>", ALL).is_silent
-    assert read("\n <SILENCE> \n", ALL).is_silent
-    assert read("<SILENCE>。", ALL).is_silent
-    assert read("好。\n<WANT_MORE>.", ALL) == Reply("好。", frozenset({Word.WANT_MORE}))
-    assert read(" （看到了，没有回复）\n", ALL).is_silent
-    assert read("(read, not answered)", ALL).is_silent
-    assert read("（看到了，没有回复）\n好吧，我回。", ALL).text == "好吧，我回。"
-    assert not read("我写的是（看到了，没有回复）", ALL).words
-    assert not read("（看到了，没有回复）", {Word.WANT_MORE}).words
+@tabled
+def test_silence(text: str, left: str, words: list[str], is_silent: bool) -> None:
+    """In whatever dress, if it is taught; beside a sentence it is none."""
+    said = read(text, ALL)
+    assert (said, said.is_silent) == (
+        Reply(left, frozenset(Word[name] for name in words)),
+        is_silent,
+    )
+    if is_silent:
+        assert not read(text, {Word.WANT_MORE}).words
+
+
+def test_silence_beside_a_wish() -> None:
     said = read('<SILENCE>\n<PROACTIVE>{"delay_seconds":60,"reason":"等他消气"}', ALL)
     assert said.is_silent
     assert said.intent == Intent(60, "等他消气")
-    assert not read("我不想说话。\n<SILENCE>", ALL).is_silent
-    assert not read("", ALL).is_silent
-    for dressed in (
-        "<silence>",
-        "`<SILENCE>`",
-        "**<SILENCE>**",
-        "<SILENCE/>",
-        "<SILENCE>（不打扰他）",
-    ):
-        assert read(dressed, ALL).is_silent
-        assert not read(dressed, {Word.WANT_MORE}).words
-    assert read("好的。<WANT_MORE>", ALL) == Reply("好的。", frozenset({Word.WANT_MORE}))
-    assert not read("写<WANT_MORE>就是还想说", ALL).words
-    assert not read("<SILENCE>", {Word.WANT_MORE}).is_silent
 
 
 def test_prose_about_the_words_stays() -> None:
