@@ -1,7 +1,9 @@
 """Two bots of ours in one group: real hooks, one memory."""
 
+import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -19,11 +21,14 @@ from graph_memory.model import BOT, Fact, Session, User
 from graph_memory.retention import DAY
 from graph_memory.store.messages import LATE
 
+from ..cases import cases, words
 from ..world import World
 from .test_host import Event, host
 
 ONE, OTHER = "999", "998"
 """Our two accounts."""
+CASES = cases(Path(__file__).with_name("several_bots.txt"))
+SPOKEN = re.compile(r"(?P<who>\d+)(?:@(?P<group>\d*))?(?:#(?P<id>\d+))?: (?P<text>.*)")
 
 
 @dataclass
@@ -33,6 +38,8 @@ class Group:
     world: World
     host: Host
     number: int = 0
+    platform: str = "aiocqhttp"
+    heard: list[Event] = field(default_factory=list)
 
     def event(self, own: str, sender: str, text: str, asked: bool = False, **more: Any) -> Event:
         """What one of the bots is told; ids are each client's own."""
@@ -59,6 +66,53 @@ class Group:
             lambda db: db.execute("SELECT sender, text FROM message ORDER BY id").fetchall()
         )
 
+    async def play(self, line: str) -> None:
+        """Do what a line of ``several_bots.txt`` says, or hold it against what is.
+
+        ``10001@43`` speaks in another group (``@``: in private), ``#1`` is an id that the line is
+        sent under; ``each ABA …`` is told to them in turn, ``both`` says that both are known,
+        ``~ 20`` lets seconds pass (``LATE``: until nothing is the same line any more). ``texts``
+        and ``bots`` are what is kept of people and of the bots, ``same`` that what was heard last
+        is one message, ``asked 1 …`` how often the model was shown some words.
+        """
+        sign, _, text = line.partition(" ")
+        calls = self.world.model.calls
+        match sign:
+            case "both":
+                await acquainted(self, text or "aiocqhttp")
+            case "~":
+                self.world.later(LATE + 1 if text == "LATE" else float(text))
+            case "learn":
+                await self.world.learn()
+            case "each":
+                turns, _, said = text.partition(" ")
+                for bot in turns:
+                    await self.play(f"{bot} {said}")
+            case "A=" | "B=":
+                await self.answers(self.heard[-1], text)
+            case "texts" | "bots":
+                kept = [each for by, each in await self.stored() if (by == BOT) is (sign == "bots")]
+                assert kept == words(text)
+            case "same":
+                one, other = (state_of(event).turn.message for event in self.heard[-2:])
+                assert one == other
+            case "users":
+                assert {row.id for row in await self.world.rows(User)} == {*words(text)}
+            case "calls":
+                assert len(calls) == int(text)
+            case "asked":
+                count, part = text.split(" ", 1)
+                assert calls[-1].prompt.count(part) == int(count)
+            case _:
+                spoken = SPOKEN.fullmatch(text)
+                where = {} if spoken["group"] is None else {"group": spoken["group"]}
+                own = {"A": ONE, "B": OTHER}[sign[0]]
+                event = self.event(own, spoken["who"], spoken["text"], sign[1:] == "!", **where)
+                event.get_platform_name = lambda: self.platform
+                event.message_obj.message_id = spoken["id"] or event.message_obj.message_id
+                await hooks.hear(self.host, self.world.memory, event)
+                self.heard.append(event)
+
 
 @pytest.fixture
 async def club(world: World) -> Group:
@@ -67,98 +121,21 @@ async def club(world: World) -> Group:
     return Group(world, here)
 
 
-async def test_what_one_bot_says_is_no_persons_word_to_the_other(club: Group) -> None:
-    await club.hears(OTHER, "10001", "大家好")
-    asked = await club.hears(ONE, "10002", "小雪，推荐一本书", asked=True)
-    await club.answers(asked, "《三体》，我最喜欢。")
-    await club.hears(OTHER, ONE, "《三体》，我最喜欢。")
-    assert [sender for sender, text in await club.stored() if "三体" in text] == [BOT]
-    await club.world.learn()
-    assert {row.id for row in await club.world.rows(User)} == {"aiocqhttp:10001", "aiocqhttp:10002"}
-    assert "aiocqhttp:999" not in club.world.model.calls[-1].prompt
-
-
-async def test_bots_that_answer_each_other_leave_nothing_in_the_memory(club: Group) -> None:
-    for own in (ONE, OTHER):
-        await club.hears(own, "10001", f"你们好，{own}")
-    before = await club.stored()
-    speakers = (ONE, OTHER)
-    for turn in range(6):
-        speaker, hearer = speakers[turn % 2], speakers[(turn + 1) % 2]
-        event = await club.hears(hearer, speaker, f"你说得对，第{turn}次", asked=True)
-        await club.answers(event, f"不，你说得更对，第{turn}次")
-    assert await club.stored() == before
-
-
 async def texts(club: Group) -> list[str]:
     return [text for sender, text in await club.stored() if sender != BOT]
 
 
-async def acquainted(club: Group) -> None:
+async def acquainted(club: Group, platform: str = "aiocqhttp") -> None:
     """Both accounts are known."""
+    club.platform = platform
     for own in (ONE, OTHER):
-        await club.world.memory.instances.register("aiocqhttp", own)
+        await club.world.memory.instances.register(platform, own)
 
 
-async def test_a_line_that_two_bots_hear_is_stored_once(club: Group) -> None:
-    for number, (first, second) in enumerate([(ONE, OTHER), (OTHER, ONE)] * 3):
-        said = await club.hears(first, "10001", f"第 {number} 句")
-        heard = await club.hears(second, "10001", f"第 {number}  句")
-        assert state_of(said).turn.message == state_of(heard).turn.message
-    assert await texts(club) == [f"第 {number} 句" for number in range(6)]
-
-
-async def test_the_very_first_line_is_stored_once_too(club: Group) -> None:
-    await club.hears(ONE, "10001", "大家好")
-    await club.hears(OTHER, "10001", "大家好")
-    assert await texts(club) == ["大家好"]
-
-
-@pytest.mark.parametrize("order", ["ABAB", "AABB", "ABBA", "BAAB", "AAB", "ABA", "AA"])
-async def test_two_lines_that_say_the_same_stay_two(order: str, club: Group) -> None:
-    await acquainted(club)
-    for each in order:
-        await club.hears({"A": ONE, "B": OTHER}[each], "10001", "哈哈")
-    assert await texts(club) == ["哈哈", "哈哈"]
-
-
-async def test_who_says_the_same_later_or_elsewhere_or_is_another_says_it_anew(club: Group) -> None:
-    await acquainted(club)
-    await club.hears(ONE, "10001", "早")
-    await club.hears(OTHER, "10002", "早")
-    await hooks.hear(club.host, club.world.memory, club.event(OTHER, "10001", "早", group="43"))
-    club.world.later(LATE + 1)
-    await club.hears(OTHER, "10001", "早")
-    assert await texts(club) == ["早"] * 4
-
-
-async def test_what_is_said_to_each_in_private_are_two_lines(club: Group) -> None:
-    await acquainted(club)
-    for own in (ONE, OTHER):
-        await hooks.hear(club.host, club.world.memory, club.event(own, "10001", "你好", group=""))
-    assert await texts(club) == ["你好"] * 2
-
-
-async def test_a_line_that_is_sent_again_to_either_is_stored_once(club: Group) -> None:
-    await acquainted(club)
-    heard = [await club.hears(own, "10001", "哈哈") for own in (ONE, OTHER)]
-    club.world.later(LATE + 1)
-    for own, first in zip((ONE, OTHER), heard, strict=True):
-        again: Any = club.event(own, "10001", "哈哈")
-        again.message_obj.message_id = first.message_obj.message_id  # type: ignore[attr-defined]
-        await hooks.hear(club.host, club.world.memory, again)
-    assert await texts(club) == ["哈哈"]
-
-
-async def test_ids_that_are_common_to_all_accounts_tell_lines_apart(club: Group) -> None:
-    for own in (ONE, OTHER):
-        await club.world.memory.instances.register("discord", own)
-    for own, id in ((ONE, "1"), (OTHER, "2"), (OTHER, "1"), (ONE, "3"), (ONE, "2")):
-        event: Any = club.event(own, "10001", "哈哈")
-        event.get_platform_name = lambda: "discord"
-        event.message_obj.message_id = id
-        await hooks.hear(club.host, club.world.memory, event)
-    assert await texts(club) == ["哈哈"] * 3
+@pytest.mark.parametrize("name", CASES)
+async def test_what_is_kept_of_what_two_bots_hear(club: Group, name: str) -> None:
+    for line in CASES[name]:
+        await club.play(line)
 
 
 async def test_each_account_takes_back_and_quotes_by_its_own_ids(club: Group) -> None:
@@ -181,17 +158,6 @@ async def test_each_account_takes_back_and_quotes_by_its_own_ids(club: Group) ->
     assert await texts(club) == ["二", "为什么"]
     copies = "SELECT count(*) FROM copy"
     assert await club.world.memory.journal.look(lambda db: db.execute(copies).fetchone()) == (1,)
-
-
-async def test_what_both_hear_is_learned_in_one_call(club: Group) -> None:
-    await acquainted(club)
-    for number in range(4):
-        for own in (ONE, OTHER) if number % 2 else (OTHER, ONE):
-            await club.hears(own, "10001", f"我周末去爬了第{number}座山")
-        club.world.later(20)
-    await club.world.learn()
-    (call,) = club.world.model.calls
-    assert [call.prompt.count(f"第{number}座山") for number in range(4)] == [1] * 4
 
 
 async def test_bots_of_two_personas_do_not_cut_each_others_batches_short(club: Group) -> None:
