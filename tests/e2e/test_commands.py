@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.cases import cases
+from tests.cases import cases, words
 
-from .harness import ChatCall, ToolCall
+from .harness import ChatCall, ToolCall, wait_until
 from .test_remembering import texts
 from .world import PLUGIN, World, injected
 
@@ -26,6 +26,9 @@ class Dialogue:
     is put before the model; ``asked …``, ``model …`` and ``history …`` (or ``no-…``) are in what it
     was asked, its system's prompt and the messages. ``{page}`` is the memory page's address,
     ``{name}`` what the answer before ``name`` told; ``unasked``: nothing was since ``mark``.
+    ``push`` is an event of the platform, ``take-back who words`` one of a message; ``left`` and
+    ``gone`` wait for what comes of it, ``stored`` for AstrBot's own history to have some words.
+    ``dashboard who persona`` sets a conversation's persona, ``kept who a; b`` is all they said.
     ``uses`` scripts what tool the model uses when it is asked; ``result`` is what it gave.
     """
 
@@ -37,7 +40,8 @@ class Dialogue:
 
     def _filled(self, text: str) -> str:
         page = f"http://127.0.0.1:{self._world.web_port}"
-        return text.replace("{page}", page).replace("{name}", self._name)
+        text = text.replace("{page}", page).replace("{self}", str(self._world.qq.self_id))
+        return text.replace("{name}", self._name)
 
     async def play(self, lines: list[str]) -> None:
         for line in map(self._filled, lines):
@@ -68,7 +72,7 @@ class Dialogue:
                 number, pattern = text.split(" ", 1)
                 assert re.search(pattern, self._call.tool_results[int(number)])
             case "learn":
-                await self._world.learn()
+                self._told = await self._world.learn()
             case "name":
                 self._name = self._told.split("：")[1]
             case "mark":
@@ -86,12 +90,39 @@ class Dialogue:
             case "reload":
                 await bot.reload_plugin(PLUGIN)
                 await self._world.ready()
-            case "conversations":
+            case "conversations" | "group-conversations":
                 who, count = text.split()
-                assert len(await bot.conversations(umo(user_id=int(who)))) == int(count)
+                whose = {"user_id" if sign == "conversations" else "group_id": int(who)}
+                assert len(await bot.conversations(umo(**whose))) == int(count)
             case "kept":
-                who, words = text.split(" ", 1)
-                assert texts(self._world, f"aiocqhttp:{who}") == [words]
+                who, said = text.split(" ", 1)
+                assert texts(self._world, f"aiocqhttp:{who}") == words(said)
+            case "dashboard":
+                who, persona = text.split()
+                newest, *_ = await bot.conversations(umo(user_id=int(who)))
+                await bot.set_conversation_persona(newest["user_id"], newest["cid"], persona)
+            case "push":
+                await self._world.qq._push(**json.loads(text))
+            case "take-back":
+                who, said = text.split(" ", 1)
+                await self._world.qq.take_back(self._world.qq.last_id(int(who), said))
+            case "left":
+                left = "SELECT 1 FROM presence WHERE user = ? AND until > 0"
+                who = f"aiocqhttp:{text}"
+                await wait_until(lambda: self._world.journal(left, who), 20, text)
+            case "gone":
+                kept = "SELECT 1 FROM message WHERE instr(text, ?)"
+                await wait_until(lambda: not self._world.journal(kept, text), 20, text)
+            case "stored" | "no-stored":
+                who, said = text.split(" ", 1)
+
+                async def is_so() -> bool:
+                    turns = await self._world.turns(umo(user_id=int(who)))
+                    return (said in json.dumps(turns, ensure_ascii=False)) is (sign == "stored")
+
+                await wait_until(is_so, 20, text)
+            case "nothing":
+                assert injected(self._call) == ""
             case _:
                 self._check(sign, text)
 

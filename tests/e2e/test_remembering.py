@@ -1,7 +1,6 @@
 """The bot remembers: in the next conversation, after a restart, a kill, a reload."""
 
 import asyncio
-import json
 import signal
 
 import pytest
@@ -16,53 +15,6 @@ def texts(world: World, sender: str) -> list[str]:
     """What the journal has of one sender."""
     query = "SELECT text FROM message WHERE sender = ? ORDER BY id"
     return [text for (text,) in world.journal(query, sender)]
-
-
-@pytest.mark.host
-async def test_next_conversation(world: World) -> None:
-    nothing = await world.say(101, "我对花生过敏，出门都要小心。", "张三")
-    assert injected(nothing) == ""  # nothing is relevant yet, so nothing is injected
-    assert "已学习" in await world.learn()
-    await world.qq.ask_private(101, "/new")
-    call = await world.say(101, "你还记得我对什么过敏吗？")
-    assert "花生" in injected(call)
-    assert call.last_user_parts[0] == "你还记得我对什么过敏吗？"
-
-    async def stored() -> str:
-        history = json.dumps(await world.turns(world.qq.umo(user_id=101)), ensure_ascii=False)
-        return history if "你还记得我" in history else ""
-
-    history = await wait_until(stored, what="history to be stored")
-    assert "花生" not in history  # what is injected never enters AstrBot's own history
-
-
-@pytest.mark.host
-async def test_neither_commands_nor_notices_nor_the_bot_are_kept(world: World) -> None:
-    await world.qq.ask_private(133, "/memory search 秘密指令")
-    await world.qq.ask_private(133, "/sid")
-    await world.qq._push(
-        post_type="notice", notice_type="group_increase", group_id=5012, user_id=133
-    )
-    await world.qq.send_group(5012, world.qq.self_id, "我是机器人自己")
-    await world.say_in(5012, 133, "大家好")
-    assert texts(world, "aiocqhttp:133") == ["大家好"]
-    assert texts(world, f"aiocqhttp:{world.qq.self_id}") == []
-
-
-@pytest.mark.host
-async def test_somebody_leaves_a_group(world: World) -> None:
-    group = 5013
-    await world.say_in(group, 141, "我先说一句，大家好", "小梅")
-    await world.qq._push(
-        post_type="notice", notice_type="group_decrease", sub_type="leave", group_id=group,
-        user_id=141, operator_id=141,
-    )  # fmt: skip
-    left = "SELECT until FROM presence WHERE user = 'aiocqhttp:141' AND until > 0"
-    await wait_until(lambda: world.journal(left), 10, "the departure")
-    await world.say_in(group, 142, "小梅走了，我打算给她办欢送会", "小竹")
-    await world.learn()
-    assert "欢送会" not in injected(await world.say(141, "给我办欢送会的事你知道吗？"))
-    assert "欢送会" in injected(await world.say(142, "我打算办什么会来着？"))
 
 
 @pytest.mark.host
