@@ -200,7 +200,7 @@ class Progress:
     """Long work that is under way, or how it ended.
 
     Attributes:
-        kind: ``import``, ``undo`` (of an import), ``forget`` or ``checkup``.
+        kind: ``preview``, ``import``, ``undo`` (of an import), ``forget`` or ``checkup``.
         done, total: Pieces that are done, of how many; 0 of 0 until that is known.
         ended_at: Seconds since the epoch; ``None`` while it is under way.
         result: What it brought; ``None`` if it failed.

@@ -225,11 +225,10 @@ class TransferCommands(Answers):
 
     async def _take_back(self, *, is_sure: bool) -> str:
         """Undo the newest import; one of an earlier conversation is named first."""
-        if self.memory.transfer.progress == (0, 0):
+        runs = await self.memory.transfer.runs()
+        if self.memory.transfer.progress and not any(run.state == "running" for run in runs):
             return self._say("import_reading")  # the newest one is not there yet
-        run = next(
-            (run for run in reversed(await self.memory.transfer.runs()) if run.is_there), None
-        )
+        run = next((run for run in reversed(runs) if run.is_there), None)
         if run and not is_sure and self.memory.now() - run.at > CONFIRM:
             return self._say("import_undo_ask", **self._about(run))
         undone = await self.memory.transfer.undo(run.id if run else "")

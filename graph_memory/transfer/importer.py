@@ -111,18 +111,19 @@ class Importer:
     learns: bool = False
     stop: Stop = field(default_factory=Stop)
 
-    async def preview(self) -> Plan:
+    async def preview(self, progress: Told = unheard) -> Plan:
         """Read and check all of the file; nothing is written to the memory.
 
         Raises:
             FormatError: It is not what it should be: what is wrong, and where.
             JournalError: There is no room, or it cannot be read.
         """
-        return await asyncio.to_thread(self._preview)
+        return await asyncio.to_thread(self._preview, progress)
 
-    def _preview(self) -> Plan:
-        with reading(self.journal.path) as db, closing(self._take_in(db)) as intake:
-            return _plan(db, intake, self._run(db))
+    def _preview(self, progress: Told) -> Plan:
+        steps = Steps(progress, 0)
+        with reading(self.journal.path) as db, closing(self._take_in(db, steps)) as intake:
+            return _plan(db, intake, self._run(db), steps)
 
     async def run(self, progress: Told = unheard) -> Brought:
         """Bring everything in that is not here yet; a second time changes nothing.
@@ -132,12 +133,13 @@ class Importer:
             JournalError: The journal cannot be written, or somebody was forgotten meanwhile;
                 what came in so far stays, and the next attempt goes on from there.
         """
-        intake, run, deleted = await asyncio.to_thread(self._begin)
+        steps = Steps(progress, 0)
+        intake, run, deleted = await asyncio.to_thread(self._begin, steps)
         before = run.count, run.rows
         # What a memory's own file brings was learned there.
         run.learns = run.learns or (self.learns and intake.batches > 0)
         try:
-            task = await asyncio.to_thread(_ImportTask, self, intake, run, deleted, progress)
+            task = await asyncio.to_thread(_ImportTask, self, intake, run, deleted, steps)
             await task.run()
         except Exception:  # if it was cancelled, the journal's thread may be reading from it still
             intake.close()
@@ -146,9 +148,9 @@ class Importer:
         logger.info("import %s: %d messages, %d rows came in", run.id, run.count, run.rows)
         return Brought(run, run.count - before[0], run.rows - before[1])
 
-    def _begin(self) -> tuple[Intake, Run, _Marks]:
+    def _begin(self, steps: Steps) -> tuple[Intake, Run, _Marks]:
         with reading(self.journal.path) as db:
-            return self._take_in(db), self._run(db), _deleted(db)
+            return self._take_in(db, steps), self._run(db), _deleted(db)
 
     def _run(self, db: sqlite3.Connection) -> Run:
         """The run of this file as an earlier attempt left it, or a new one."""
@@ -168,7 +170,7 @@ class Importer:
                         self.stop.look()
         return found.hexdigest()
 
-    def _take_in(self, db: sqlite3.Connection) -> Intake:
+    def _take_in(self, db: sqlite3.Connection, steps: Steps) -> Intake:
         """All of the file, checked, without those who asked to be forgotten."""
         intake = Intake(self.format, self.options.zone)
         try:
@@ -177,7 +179,8 @@ class Importer:
                 if number % STEP == 0:
                     self.stop.look()
                 intake.add(piece)
-            intake.finish(partial(_held, db), Gaps(db), self.remembers)
+                steps.take(1)
+            intake.finish(partial(_held, db), Gaps(db), self.remembers, steps)
             intake.erase(self.directory, retraction.all_marks(db))
             for session in contents.sessions(intake.db):
                 intake.stand(contents.messages(db, session))
@@ -235,7 +238,7 @@ def _found(db: sqlite3.Connection, intake: Intake, message: Message, *, keeps: b
     return int(found[0]) if found else None
 
 
-def _plan(db: sqlite3.Connection, intake: Intake, run: Run) -> Plan:
+def _plan(db: sqlite3.Connection, intake: Intake, run: Run, steps: Steps) -> Plan:
     count = "SELECT session, count(*) FROM message GROUP BY session"
     counts: dict[str, int] = dict(intake.db.execute(count).fetchall())
     sessions = sorted(contents.sessions(intake.db).values(), key=lambda s: -counts.get(s.id, 0))
@@ -245,7 +248,7 @@ def _plan(db: sqlite3.Connection, intake: Intake, run: Run) -> Plan:
     return Plan(
         format=run.format,
         messages=messages,
-        new=_new(db, intake),
+        new=_new(db, intake, steps),
         rows=dict(intake.db.execute("SELECT kind, count(*) FROM row GROUP BY kind").fetchall()),
         chats=[
             (f"{each.title} {each.circle}".strip(), each.persona, counts.get(each.id, 0))
@@ -261,7 +264,7 @@ def _plan(db: sqlite3.Connection, intake: Intake, run: Run) -> Plan:
     )
 
 
-def _new(db: sqlite3.Connection, intake: Intake) -> int:
+def _new(db: sqlite3.Connection, intake: Intake, steps: Steps) -> int:
     new = 0
     for message in contents.messages(intake.db):
         number = _found(db, intake, message, keeps=False)
@@ -269,6 +272,7 @@ def _new(db: sqlite3.Connection, intake: Intake) -> int:
             new += 1
         else:
             intake.settle(message.id, number)
+        steps.take(1)
     return new
 
 
@@ -276,11 +280,12 @@ class _ImportTask:
     """An import under way, in transactions of a few pieces."""
 
     def __init__(
-        self, importer: Importer, intake: Intake, run: Run, deleted: _Marks, progress: Told
+        self, importer: Importer, intake: Intake, run: Run, deleted: _Marks, steps: Steps
     ) -> None:
         self._intake, self._run, self._deleted = intake, run, deleted
         self._journal, self._at = importer.journal, importer.now()  # one time for all of it
-        self._steps = Steps(progress, contents.size(intake.db))
+        self._steps = steps
+        steps.take(0, contents.size(intake.db))
         self._sessions = contents.sessions(intake.db)
         self._batches: dict[int, int] = {}
         self._forgotten: set[str] = set()

@@ -38,6 +38,7 @@ from ..store.journal import finished
 from ..store.pauses import Gaps, put_pause
 from ..store.rows import PAGE, is_used, select_messages, write
 from ..store.schema import migrate
+from ..supervisor import Steps
 from ..text import clean, clean_name, tokens
 from .deduplication import Said, recognised
 from .file_format import Piece
@@ -261,12 +262,17 @@ class Intake:
         return f"{self._format}:{digest.hexdigest()}"
 
     def finish(
-        self, held: Callable[[str, list[str]], Iterable[Said]], gaps: Gaps, remembers: Remembers
+        self,
+        held: Callable[[str, list[str]], Iterable[Said]],
+        gaps: Gaps,
+        remembers: Remembers,
+        steps: Steps,
     ) -> None:
         """Put lines in order, cut them into episodes and batches, and check everything.
 
         Args:
             held: What the memory holds of a chat window, and of some Sessions by their ids.
+            steps: Lines are entered, cut, and brought in (or compared) by whoever comes next.
             gaps: When nothing was to be stored.
             remembers: Whether what somebody says in a chat is to be stored at all.
 
@@ -276,17 +282,20 @@ class Intake:
         for circle in {session.circle for session in self._sessions.values()}:
             self._leave_out(circle, held)
         write(self.db, Draft("import", "intake", [*self._sessions.values()]), 0.0)
+        (count,) = self.db.execute("SELECT count(*) FROM line").fetchone()
+        steps.take(0, 3 * count)
         for line in self.db.execute(
             "SELECT 0, session, sender, name, text, at, key FROM line ORDER BY at, rowid"
         ):
             said = mail.insert(self.db, mail.confided(self.db, Message(*line)))
             mail.confide(self.db, said, 0.0)
+            steps.take(1)
         self._leave_chats_out(remembers)
         self._retract(gaps, remembers)
         empty = [id for id in self._sessions if not is_used(self.db, id)]
         write(self.db, Draft("import", "intake", drop=[(Session.kind, id) for id in empty]), 0.0)
         for id in sorted(self._sessions.keys() - empty):
-            self._cut(self._sessions[id])
+            self._cut(self._sessions[id], steps)
         for query, field, reason in _REFERENCES:
             found = self.db.execute(query).fetchone()
             if found:
@@ -356,7 +365,7 @@ class Intake:
         write(self.db, Draft("import", "intake", drop=[*told]), 0.0)
         self.skipped["paused"] += len(told)
 
-    def _cut(self, session: Session) -> None:
+    def _cut(self, session: Session, steps: Steps) -> None:
         """Let batches claim the lines of a Session, by the rules of what is heard."""
         after = 0
         query = "WHERE session = ? AND id > ? ORDER BY id LIMIT ?"
@@ -366,6 +375,7 @@ class Intake:
             after = taken[-1].id
             write(self.db, draft, taken[-1].at)
             self._claim(taken)
+            steps.take(count)
 
     def _claim(self, taken: list[Message]) -> None:
         """Make a batch that counts as learned until somebody wants it to be."""

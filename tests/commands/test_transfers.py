@@ -116,9 +116,9 @@ async def test_a_long_look_at_a_file_is_told_and_is_there_when_asked_again(
 ) -> None:
     name, look, goes_on = chat(memory), Importer._preview, threading.Event()
 
-    def slow(importer: Importer) -> Plan:
+    def slow(importer: Importer, *more: Any) -> Plan:
         assert goes_on.wait(30)
-        return look(importer)
+        return look(importer, *more)
 
     monkeypatch.setattr(Importer, "_preview", slow)
     monkeypatch.setattr("graph_memory.commands.transfers.PATIENCE", 0.05)
@@ -137,16 +137,17 @@ async def test_while_an_import_reads_its_file_no_other_is_undone(
     await moves.import_(OWNER, "确认", NOWHERE)
     begin, goes_on = Importer._begin, threading.Event()
 
-    def slow(importer: Importer) -> Any:
+    def slow(importer: Importer, *more: Any) -> Any:
+        found = begin(importer, *more)  # all of it is read by now, and nothing is written
         assert goes_on.wait(30)
-        return begin(importer)
+        return found
 
     monkeypatch.setattr(Importer, "_begin", slow)
     await moves.import_(OWNER, chat(memory, "另一份.jsonl", "我在学小号"), NOWHERE)
     monkeypatch.setattr("graph_memory.commands.transfers.PATIENCE", 0.05)
     assert "后台" in await moves.import_(OWNER, "确认", NOWHERE)
     assert "正在读" in await moves.import_(OWNER, "撤销", NOWHERE)
-    assert "正在读" in await moves.import_(OWNER, "", NOWHERE)
+    assert "正在导入" in await moves.import_(OWNER, "", NOWHERE)
     goes_on.set()
     await until(lambda: memory.transfer.progress is None)
     assert [run.is_there for run in await memory.transfer.runs()] == [True, True]

@@ -195,6 +195,26 @@ async def test_who_does_not_wait_finds_an_undo_and_an_examination_later(mine, ow
     assert "日志没有问题" in (await see(mine, "/data/checkup")).text
 
 
+async def test_who_does_not_wait_finds_what_a_file_would_bring_later(mine, own, monkeypatch):
+    """A long file takes minutes to read; no proxy waits so long, and nobody without a sign."""
+    monkeypatch.setattr("webui.pages.data.PATIENCE", 0)
+    wanted = waiting(own, "琴.jsonl", "我在学琴")
+    page = await see(mine, "/data/import", name=wanted.name)
+    assert page.all("div", **{"data-progress": "preview"})
+    assert not page.all("form", action="/data/import", method="post")
+    await until(lambda: not own.journal.works.under_way)
+    page = await see(mine, "/data/import", name=wanted.name)
+    assert page.all("form", action="/data/import", method="post")
+    again = await see(mine, "/data/import", name=wanted.name)
+    assert again.all("div", **{"data-progress": "preview"}), "what was seen is read anew"
+    await until(lambda: not own.journal.works.under_way)
+    await see(mine, "/data/import", name=wanted.name)
+    (own.directory / "imports" / wanted.name).write_text('{"time": "?", "text": "琴"}', "utf-8")
+    assert (await see(mine, "/data/import", name=wanted.name)).all("progress")
+    await until(lambda: not own.journal.works.under_way)
+    assert not (await see(mine, "/data/import", 422, name=wanted.name)).all("progress")
+
+
 async def test_where_a_file_was_wrong_and_why_else_it_ended_is_said(mine, own):
     for error, told in (
         (FormatError("is no text", 7, "text"), "第 7 行，text，内容不合格式"),

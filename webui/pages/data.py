@@ -24,6 +24,8 @@ from ..listing import Id
 from ..rendering import SOON, Memory, Visit, or_back
 
 LISTED = 20
+PATIENCE = 5.0
+"""Seconds that a page waits for a file to be read; after that it shows how far that is."""
 SAMPLE = "sample"
 """Note of which import brought the sample, and its people's platform."""
 TOLD = 1_760_000_000.0
@@ -147,15 +149,23 @@ class Importing(BaseModel):
 async def plan(memory: Memory, visit: Visit, wanted: Annotated[Importing, Query()]) -> Response:
     """What a file would bring; what is wrong with it is said beside what can be set."""
     found, wrong, wanted = None, None, await _completed(memory, wanted)
+    works, read = memory.journal.works, visit.app.previews
     try:
-        found = await (await importer_of(memory, wanted)).preview()
+        if (task := read.get(wanted)) is None:
+            importer = await importer_of(memory, wanted)
+            read[wanted] = task = works.begin(works.run("preview", importer.preview))
+        await asyncio.wait([task], timeout=PATIENCE)
+        if task.done():
+            read.pop(wanted, None)
+            found = task.result()
     except (errors.FormatError, errors.NotFoundError) as error:
         wrong = error
         visit.explain(error)
     return visit.render(
         "data_import.html",
-        200 if found else 422,
+        422 if wrong else 200,
         plan=found,
+        works=works.snapshot("preview"),
         wrong=wrong,
         wanted=wanted,
         formats=tuple(transfer.SOURCES),

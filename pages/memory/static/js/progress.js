@@ -9,7 +9,7 @@ function draw(part, { done, total }) {
   const bar = part.querySelector("progress");
   if (total) Object.assign(bar, { max: total, value: done });
   part.querySelector("[data-done]").textContent = done.toLocaleString();
-  part.querySelector("[data-total]").textContent = total.toLocaleString();
+  part.querySelector("[data-total]").textContent = total ? ` / ${total.toLocaleString()}` : "";
 }
 
 async function follow() {
