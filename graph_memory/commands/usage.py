@@ -43,12 +43,22 @@ _BEHIND = re.compile(
 _MEANT = {
     word: meant
     for meant, words in {
-        "mine": "list show all about", "forget": "delete remove del erase",
+        "mine": "list show all about me", "search": "find query recall", "why": "reason",
+        "forget": "delete remove del erase", "correct": "edit fix change update",
         "page": "login url web", "remember": "add save note store", "pause": "stop off",
-        "resume": "start on", "undo": "revert",
-        "我的": "列表 列出 全部 所有 关于我", "忘掉": "移除 删掉 清除 去掉",
-        "网页": "登录 链接 网址", "记住": "记下 记 添加 保存 加", "暂停": "停止 关闭",
-        "继续": "开始 开启", "忘记我": "清空 重置",
+        "resume": "start on", "undo": "revert cancel back", "records": "history log logs",
+        "forgetme": "clear reset wipe", "help": "menu commands usage h ?", "core": "pin",
+        "inner": "mood", "proactive": "plans reminder reminders", "people": "link merge",
+        "flush": "learn", "export": "download", "import": "upload",
+        "我的": "列表 列出 全部 所有 关于我 自己 显示 有什么 你记得什么",
+        "忘掉": "移除 删掉 清除 去掉", "网页": "登录 链接 网址", "更正": "编辑",
+        "记住": "记下 记 记得 添加 保存 加",
+        "暂停": "停止 关闭 停 关 别记 不记 暂停记录 停止记录", "撤销": "取消 撤回 回退 后悔",
+        "继续": "开始 开启 开 恢复记录 恢复记忆", "忘记我": "清空 重置 注销 忘掉我 删除我",
+        "搜索": "查", "记录": "历史 对话 日志", "为什么": "为何 原因 为啥", "核心": "置顶 要点",
+        "内心": "心情 心声", "主动": "提醒 计划 待办", "人物": "关联 合并",
+        "重做": "恢复撤销", "恢复": "还原 回滚", "导出": "下载", "导入": "上传",
+        "帮助": "菜单 指令 命令 用法 怎么用 ？",
     }.items()
     for word in words.split()
 }  # fmt: skip

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_memory.commands.memory_commands import Commands
+from graph_memory.commands.memory_commands import COMMANDS, Commands
 from graph_memory.commands.offline_commands import BackupCommands
 from graph_memory.commands.usage import misused, nearest
 from graph_memory.model import Turn
@@ -58,6 +58,12 @@ async def test_what_is_typed_wrong_does_nothing(memory, who, line, meant):
     name, _, words = line.replace("9…", "9" * 5_000).partition(" ")
     assert meant in await call(Commands(memory), CALLERS[who], name, words)
     assert await state(memory) == before
+
+
+@pytest.mark.parametrize(("typed", "meant"), rows(__file__, "test_other_words_for_a_command"))
+def test_other_words_for_a_command(typed: str, meant: str) -> None:
+    known = {word for each in COMMANDS for word in (each.name, *each.aliases.split())}
+    assert nearest(typed, known | {"恢复"}) == meant
 
 
 async def test_the_right_words_still_act(memory: MemoryService) -> None:
