@@ -26,7 +26,7 @@ from ..recall import CLOSE, OPEN
 from ..references import Reference
 from ..store import queries
 from ..text import clean, escape, fenced, one_line, simplified, tokens
-from .usage import CANCEL, LISTED, Answers, acted, misused, number_of, numbered
+from .usage import CANCEL, EVERYTHING, LISTED, Answers, acted, misused, number_of, numbered
 
 PAGE = 1_500
 """Tokens of a record that are shown at a time."""
@@ -267,16 +267,19 @@ class CompanionCommands(Answers):
             return self._say("care_private")
         verb, rest = acted(simplified(what.casefold()))
         number = number_of(rest)
-        if verb and (verb not in CANCEL or number is None):
+        if verb and (verb not in CANCEL or (number is None and rest not in {"", *EVERYTHING})):
             return self._say("care_what")
         found = await care.standing(turn.session)
-        if number is None:
+        if not verb:
             self.memory.references.number(turn, [])  # these numbers are those of no memories
             return self._plans(found)
-        row = found[number - 1] if 0 < number <= len(found) else None
-        if row is None or not await care.cancel(row, turn.user):
-            return self._say("care_number", number=number)
-        return self._say("care_cancelled", reason=one_line(row.reason, MAX_PART))
+        meant = found if number is None else found[max(0, number - 1) : number]
+        gone = [
+            one_line(row.reason, MAX_PART) for row in meant if await care.cancel(row, turn.user)
+        ]
+        if not gone:
+            return self._say("care_none" if number is None else "care_number", number=number)
+        return self._say("care_cancelled", reason=self._say("list_comma").join(gone))
 
     def _plans(self, plans: list[FollowUp]) -> str:
         if not plans:

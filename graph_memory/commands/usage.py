@@ -18,7 +18,9 @@ from ..service import MemoryService
 from ..settings import PARTS
 from ..text import clean_name, one_line
 
-CONFIRM = frozenset({"confirm", "yes", "确认", "确定", "確認", "確定"})
+CONFIRM = frozenset(
+    {"confirm", "yes", "y", "ok", "确认", "确定", "確認", "確定", "是", "是的", "好", "好的"}
+)
 """Words by which something that was shown before is confirmed."""
 CANCEL = frozenset({"cancel", "no", "取消", "不", "不要", "算了"})
 """Words by which it is not, or by which a plan is given up."""
