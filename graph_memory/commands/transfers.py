@@ -81,7 +81,7 @@ class TransferCommands(Answers):
         self._last: dict[str, float] = {}
         self._writing: set[str] = set()
         self._wishes = Wishes[Importer | _Move](memory.now, CONFIRM)
-        self._looks: dict[str, asyncio.Task[tuple[Importer, Plan]]] = {}
+        self._looks: dict[str, asyncio.Task[Plan]] = {}
         """Previews of which the owner does not know yet, by what was asked for."""
 
     # --------------------------------------------------------------------- out
@@ -179,19 +179,15 @@ class TransferCommands(Answers):
         format = given.get("as", "")
         if name.casefold() == "astrbot" and around.astrbot:
             name, format = str(around.astrbot), "astrbot"
-
-        async def look() -> tuple[Importer, Plan]:
-            make = self.memory.transfer.importer
-            importer = await make(name, options, format=format, learns=learns)
-            return importer, await importer.preview()
-
-        asked = " ".join((turn.session.id, *words))
-        task = self._looks.pop(asked, None) or self.memory.journal.works.begin(look())
+        make, asked = self.memory.transfer.importer, " ".join((turn.session.id, *words))
+        importer = await make(name, options, format=format, learns=learns)
+        begin = self.memory.journal.works.begin
+        task = self._looks.pop(asked, None) or begin(importer.preview())
         await asyncio.wait([task], timeout=PATIENCE)
         if not task.done():
             self._looks[asked] = task
             return self._say("import_looking")
-        importer, plan = task.result()
+        plan = task.result()
         self._wishes.put(turn, importer)
         return self._plan(plan, learns=learns)
 
