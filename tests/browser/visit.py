@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 ROLES = ("button", "link", "combobox", "slider", "heading", "option", "listbox", "searchbox")
 DONE = {
     "press": "click", "check": "check", "focus": "focus", "fill": "fill", "choose": "select_option",
+    "point": "hover",
 }  # fmt: skip
 """What is done to a target, as Playwright calls it."""
 CHECKS = {
@@ -34,7 +35,7 @@ class BrowserVisit:
     """Plays a case: a line is what somebody does, or what is to be seen then.
 
     ``open /path width=360 language=en`` begins, at a node of the graph with ``open node=…``;
-    ``go``, ``reload``, ``back`` and ``log-in`` lead on. ``press``, ``check``, ``focus``,
+    ``go``, ``reload``, ``back`` and ``log-in`` lead on. ``press``, ``point``, ``check``, ``focus``,
     ``fill … | text`` and ``choose … | value`` are done to a target (``drag … | 8 8 88 48`` from
     a place in it to another), ``touch`` and ``touch-twice`` to a node of the picture, ``key j
     Enter`` and ``type`` by the keyboard; ``walk Tab | words`` presses a key until the words have

@@ -1,8 +1,8 @@
 // What is said, learned and recalled meanwhile appears by itself.
 //
 // [data-live="messages changes"] names what a part of the page (#live) shows anew, and with it
-// every other [data-live]; [data-calm] waits until no pointer is on it. [data-news="changes"]
-// names what only a note tells of.
+// every other [data-live]; nothing moves while the pointer is on what can be pressed, and
+// [data-calm] waits until it is elsewhere. [data-news="changes"] names what only a note tells of.
 
 import { read, replace } from "./fragments.js";
 import { EVERY, here, look } from "./place.js";
@@ -20,7 +20,7 @@ function marks(page) {
   return JSON.parse(page.body.dataset.marks);
 }
 
-const isBusy = () => part().matches("[data-calm]:hover") || part().querySelector(":focus:is(input, select, textarea, button), [aria-busy=true]") || !getSelection().isCollapsed;
+const isBusy = () => part().matches("[data-calm]:hover") || part().querySelector(":focus:is(input, select, textarea, button), [aria-busy=true], :is(a, button, summary):hover") || !getSelection().isCollapsed;
 
 // Links that lead to the same place, or all summaries.
 const alike = (stop) => [...part().querySelectorAll(stop.href ? `a[href="${CSS.escape(stop.getAttribute("href"))}"]` : "summary")];
