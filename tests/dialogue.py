@@ -1,5 +1,6 @@
 """Conversations with the bot as text, played on a real memory; see :class:`Dialogue`."""
 
+import asyncio
 import json
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
@@ -31,7 +32,8 @@ CALLERS = {
 """Zhang at home, in the club (C), to another persona (A), by another account (N, in the club M);
 Li at home (L) and in the club (I)."""
 KINDS = {
-    "facts": (Fact, "statement"), "core": (CoreFact, "text"), "episodes": (Episode, "summary"),
+    "facts": (Fact, "statement"), "confided": (Fact, "confidential"),
+    "core": (CoreFact, "text"), "episodes": (Episode, "summary"),
     "inner": (InnerState, "other"), "moods": (Mood, "session"), "follow-ups": (FollowUp, "reason"),
     "meant": (FollowUp, "status"), "tries": (FollowUp, "attempts"),
 }  # fmt: skip
@@ -90,11 +92,12 @@ class Dialogue:
     them, or of the fact, ``{}`` of the first line. ``> `` is a line of what the model learns,
     or fields in JSON; ``learn`` lets it learn nothing. ``~ 3`` lets three hours pass,
     ``fact Z|predicate|object|statement`` writes a fact; ``retract``, ``pause``, ``forget-me``,
-    ``upkeep``, ``trim`` (of the log) and ``graph-away`` is what others do.
+    ``pin …`` (a fact), ``upkeep``, ``trim`` (of the log) and ``graph-away`` is what others do.
     ``file name | text`` puts a file among the imports.
     ``mean Z 180 …`` lets the model mean to come back to somebody after so many seconds,
     ``due 200 …`` lets time pass, and the model say something if asked; ``meanwhile …`` is done
-    while it waits for its turn, ``persona lan`` says which one is on, ``spend 9`` uses up tokens.
+    while it waits for its turn, ``thinking …`` while the model thinks about what it learns next,
+    ``persona lan`` says which one is on, ``spend 9`` uses up tokens.
     ``note …`` keeps the lines that have some words, ``keep Z moods`` the rows of a chat.
 
     ``= …`` is in what was answered last, ``! …`` is not, ``rows facts …`` are all of a kind,
@@ -111,6 +114,7 @@ class Dialogue:
         self.heard: dict[str, Message | None] = {}
         self.noted: list[str] = []
         self.kept: list[Row] = []
+        self.thinking: list[str] = []
 
     async def play(self, lines: Iterable[str]) -> None:
         """Play all lines."""
@@ -133,7 +137,24 @@ class Dialogue:
         for line in lines:
             answer |= json.loads(line) if line.startswith("{") else {}
         plain = [line for line in lines if not line.startswith("{")]
-        await self.world.learn(answer | {"lines": "\n".join(plain)} if any(plain) else answer)
+        answer |= {"lines": "\n".join(plain)} if any(plain) else {}
+        if self.thinking:
+            await self._think(answer)
+        else:
+            await self.world.learn(answer)
+
+    async def _think(self, answer: dict[str, Any]) -> None:
+        """Learn, while other things happen before the model has answered."""
+        model, meanwhile = self.world.model, self.thinking
+        model.gate, self.thinking = asyncio.Event(), []
+        model.asked.clear()
+        model.script.append(answer)  # it is asked again about what is left
+        learning = asyncio.create_task(self.world.learn(answer))
+        await model.asked.wait()
+        await self.play(meanwhile)
+        model.gate.set()
+        await learning
+        model.script.clear()
 
     async def _filled(self, text: str) -> str:
         facts = {each.statement: each.id for each in await self.world.rows(Fact)}
@@ -219,8 +240,13 @@ class Dialogue:
                 await care.plan(caller.session, caller.user, Intent(float(seconds), reason))
             case "meanwhile":
                 self.voice.meanwhile = self._meanwhile(text)
+            case "thinking":
+                self.thinking.append(text)
             case "persona":
                 self.voice.personas = {text: "你是小岚。"}
+            case "pin":
+                (row,) = [each for each in await self.world.rows(Fact) if text in each.statement]
+                await memory.library.act("pin", [row.id], "owner")
             case "spend":
                 memory.spending.add("learn", int(text), 0)
             case "due":

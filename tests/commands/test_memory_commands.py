@@ -4,7 +4,6 @@ import re
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -15,7 +14,6 @@ from graph_memory.model import Entity, Episode, Fact, Turn, User
 from graph_memory.model.conversation import Quote
 from graph_memory.retention import DAY
 from graph_memory.service import MemoryService
-from graph_memory.settings import Settings
 from graph_memory.store import Draft
 
 from ..cases import rows as table
@@ -40,9 +38,8 @@ OTHERS = fact(CLUB, LI, TEA, "李四爱喝龙井")
 
 
 @pytest.fixture
-async def memory(tmp_path: Path, clock: Clock, request: Any) -> AsyncIterator[MemoryService]:
-    settings = Settings(**getattr(request, "param", {}))
-    async with opened(tmp_path, settings, now=clock) as memory:
+async def memory(tmp_path: Path, clock: Clock) -> AsyncIterator[MemoryService]:
+    async with opened(tmp_path, now=clock) as memory:
         for account in (ZHANG, LI):
             await memory.learning.hear(Turn(CLUB, account, account, "大家好"), at=T0 - 10)
         await put(memory.journal, *rows(SECRET, HOBBY, OTHERS))
@@ -120,26 +117,7 @@ async def test_preview(commands: Commands, clock: Clock) -> None:
     assert "1 条" not in in_club  # not even how much there is
 
 
-@pytest.mark.parametrize(
-    "memory", [{"time_decay_rate": 0.0}, {"min_importance_threshold": 0.0}], indirect=True
-)
-async def test_preview_when_nothing_is_ever_forgotten(commands: Commands) -> None:
-    assert "什么也不会忘" in await commands.preview(admin)
-
-
 async def test_this_is_something_to_remember_where_something_is_quoted(commands: Commands) -> None:
     this = replace(zhang, text="这个")
     assert "要记住什么" in await commands.remember(this)
     assert "记住了" in await commands.remember(replace(this, quote=Quote(LI, "李四", "1", "牛奶")))
-
-
-@pytest.mark.parametrize(
-    "memory", [{"never_remember": ("*:GroupMessage:*",), "language": "en"}], indirect=True
-)
-async def test_nothing_is_remembered_in_groups_that_are_not_learned_from(commands, memory):
-    told = await commands.remember(replace(zhang_in_club, text="我喜欢围棋"))
-    assert "By the owner's settings" in told
-    assert "By the owner's settings" in await commands.status(zhang_in_club)
-    assert "By the owner's settings" in await commands.privacy.resume(zhang_in_club)
-    assert "By the owner's settings" not in await commands.privacy.resume(zhang)
-    assert not [m for m in await memory.journal.newest_messages(10) if "围棋" in m.text]

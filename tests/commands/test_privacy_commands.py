@@ -9,11 +9,11 @@ import pytest
 from graph_memory.commands.memory_commands import Commands
 from graph_memory.deletion import Tombstones, forget_me
 from graph_memory.errors import JournalError
-from graph_memory.model import Episode, Fact, Turn
+from graph_memory.model import Fact, Turn
 from graph_memory.service import MemoryService
 
 from ..makers import QQ, T0, entity, fact, put
-from ..scripted import NOTHING, Call, ScriptedModel, answer, said
+from ..scripted import Call, ScriptedModel, answer, said
 from ..world import opened
 from . import CLUB, HOME, LI, ZHANG, zhang
 from . import admin as boss
@@ -86,45 +86,3 @@ async def test_who_is_erased_while_the_model_thinks_is_not_learned(tmp_path: Pat
         assert await learning == 1
         facts = await memory.journal.read(lambda rows: rows.find(Fact))
         assert [f.statement for f in facts] == ["喜欢龙井"]
-
-
-@pytest.mark.parametrize("is_forgotten", [True, False], ids=["forgotten", "confided"])
-async def test_what_is_done_with_words_while_the_model_thinks_counts(tmp_path, is_forgotten):
-    def tea(call: Call) -> dict[str, Any]:
-        if "龙井" not in call.prompt:
-            return NOTHING
-        return answer(said("我", "likes", "龙井", "喜欢龙井", 1), summary="张三说起龙井")
-
-    model = ScriptedModel(tea, gate=asyncio.Event())
-    async with opened(tmp_path, model=model) as memory:
-        heard = await memory.learning.hear(Turn(HOME, ZHANG, "张三", "我喜欢龙井", ref="7@1"))
-        assert heard
-        learning = asyncio.create_task(memory.learning.flush())
-        await model.asked.wait()
-        if is_forgotten:
-            await memory.library.unsay(heard.id, zhang.asker, ZHANG)
-        else:
-            await memory.learning.hear(Turn(HOME, ZHANG, "张三", "刚才说的别告诉别人"))
-        model.gate.set()
-        assert await learning >= 1
-        facts = await memory.journal.read(lambda rows: rows.find(Fact))
-        assert [fact.confidential for fact in facts] == [True] * (not is_forgotten)
-        (episode, *_) = await memory.journal.read(lambda rows: rows.find(Episode))
-        assert episode.summary == ("" if is_forgotten else "张三说起龙井")
-
-
-async def test_a_message_taken_back_while_it_is_learned_is_not_learned(tmp_path: Path):
-    memory: MemoryService
-
-    class Rash(ScriptedModel):
-        async def ask(self, *what: Any, **how: Any) -> Any:
-            found = await super().ask(*what, **how)
-            await memory.library.retract(CLUB.circle, "7")
-            return found
-
-    model = Rash([answer(said("我", "likes", "橘猫", "喜欢橘猫", 1))])
-    async with opened(tmp_path, model=model) as memory:
-        await memory.learning.hear(Turn(CLUB, LI, "李四", "我喜欢橘猫", ref="7@1"))
-        assert await memory.learning.flush() == 1
-        assert await memory.journal.read(lambda rows: rows.find(Fact)) == []
-        assert len(model.calls) == 1, "there was nothing left to ask about"

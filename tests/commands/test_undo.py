@@ -1,6 +1,5 @@
 """``/memory undo`` and ``/memory forget`` reach the very words, and never lock for ever."""
 
-import re
 import sqlite3
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -61,10 +60,6 @@ async def shown(commands: Commands, caller: Turn, word: str) -> str:
     return "\n".join([*found, recall.block])
 
 
-def number_of(listing: str, text: str) -> str:
-    return next(line.split(".")[0] for line in listing.splitlines() if text in line)
-
-
 async def test_undo_of_remember_looks_for_what_goes_before_it_writes(
     commands: Commands, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -103,21 +98,3 @@ async def test_undo_of_remember_takes_the_words_along(commands: Commands, caller
 
 async def rows(commands: Commands, kind: Any) -> list[Any]:
     return await commands.memory.journal.read(lambda them: them.find(kind))
-
-
-@pytest.mark.parametrize("commands", ["no model"], indirect=True)
-async def test_what_cannot_be_undone_is_said_plainly_and_locks_nothing(commands: Commands) -> None:
-    await commands.remember(replace(zhang, text="我养了一只叫芝麻的猫"))
-    await commands.remember(replace(zhang, text="我住在长沙"))
-    number = number_of(await commands.mine(zhang), "长沙")
-    await commands.correct(zhang, f"{number} 我住在岳阳")
-    (new,) = [fact for fact in await rows(commands, Fact) if "岳阳" in fact.statement]
-    await commands.memory.library.act("pin", [new.id], "owner")
-    told = await commands.undo(zhang)
-    assert "撤销不了" in told
-    assert not re.search(r"\d", told), "no inner number"
-    assert "刚才记下的那条已删掉" in await commands.undo(zhang), "an earlier one"
-    await commands.remember(replace(zhang, text="我喜欢剁椒鱼头"))
-    assert "刚才记下的那条已删掉" in await commands.undo(zhang), "the newest comes first again"
-    assert "刚才记下的那条已删掉" in await commands.undo(zhang)
-    assert "没有可以撤销" in await commands.undo(zhang)

@@ -1,6 +1,5 @@
 """Core facts: few, numbered, always there; what is of use stays, what is pinned stays as it is."""
 
-import asyncio
 from dataclasses import replace
 from typing import Any
 
@@ -10,16 +9,7 @@ from graph_memory.library import OWNER, Amendment
 from graph_memory.model import Fact
 from graph_memory.store import Draft, Rows
 
-from ..scripted import answer
 from ..world import CLUB, ZHANG, World, zhang
-
-
-def core(*claims: dict[str, Any], **more: Any) -> dict[str, Any]:
-    return answer(core=list(claims), **more)
-
-
-def claim(text: str, type: str = "fact", evidence: str = "1", **more: Any) -> dict[str, Any]:
-    return {"type": type, "text": text, "about": "U1", "evidence": evidence, **more}
 
 
 async def kept(world: World) -> dict[int, CoreFact]:
@@ -42,20 +32,6 @@ async def test_core_facts_follow_what_the_owner_amends(world: World) -> None:
     assert "9排1座" in await world.commands.companion.core(zhang)
     await world.memory.library.undo(amended.id, OWNER)
     assert "7排3座" in await world.commands.companion.core(zhang)
-
-
-async def test_dropped_while_the_model_was_thinking_it_stays_dropped(world: World) -> None:
-    await world.say(zhang, "我喜欢登山")
-    await world.learn(core(claim("张三喜欢登山")))
-    await world.say(zhang, "我常去华山")
-    gate = world.model.gate = asyncio.Event()
-    world.model.asked.clear()
-    learning = asyncio.create_task(world.learn(core(claim("张三常去华山登山", replaces="C1"))))
-    await world.model.asked.wait()
-    await world.commands.companion.core(zhang, "drop 1")
-    gate.set()
-    await learning
-    assert await world.rows(CoreFact) == []
 
 
 async def shelved(world: World, work: Any) -> dict[int, CoreFact]:

@@ -266,17 +266,6 @@ async def test_the_views_follow(memory: MemoryService, chat: Chat):
     await assert_views_follow(memory)
 
 
-async def test_a_graph_that_was_away_follows_the_blank_log(memory: MemoryService, chat: Chat):
-    await learned(chat)
-    await memory.settle()
-    await memory.graph.close()
-    assert await memory.library.retract(CLUB.circle, "1")
-    await memory.close()
-    async with opened(memory.directory) as again:
-        await again.settle()
-        await assert_views_follow(again)
-
-
 async def test_a_message_that_was_not_learned_goes_without_a_change(memory, chat):
     await chat.say("zhang", f"我的{PLANTED}", "张三", ref="1@5")
     before = await last_change(memory.journal)
