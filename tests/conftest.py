@@ -1,14 +1,18 @@
 """What all tests share."""
 
-from collections.abc import AsyncIterator
+import asyncio
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from graph_memory.embedding import load
+from graph_memory.inference.ports import Embedder
 from graph_memory.service import MemoryService
 from graph_memory.store import Journal
 
+from .lent import Lent
 from .makers import T0, Clock
 from .world import World, living, opened
 
@@ -37,6 +41,15 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What takes longest comes first, so that no worker waits for another one in the end."""
     items.sort(key=lambda item: item.path.stem not in LONG)
+
+
+@pytest.fixture(scope="session")
+def bundled() -> Iterator[Embedder]:
+    """The bundled model, which all tests of a worker share and no memory closes."""
+    model = asyncio.run(load("bundled"))
+    assert model
+    yield Lent(model)
+    asyncio.run(model.close())
 
 
 @pytest.fixture

@@ -1,12 +1,14 @@
 """What is said again in other words is offered to the model: words alone do not find it."""
 
+import asyncio
 from collections.abc import AsyncIterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 import pytest_asyncio
 
-from graph_memory import embedding
+from graph_memory.inference.ports import Embedder
 from graph_memory.learning.prompt import ContextBuilder, ranked
 from graph_memory.model import Entity, Fact, Turn
 from graph_memory.service import MemoryService
@@ -27,10 +29,12 @@ AGAIN = {
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def memory(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[MemoryService]:
+async def memory(
+    tmp_path_factory: pytest.TempPathFactory, bundled: Embedder
+) -> AsyncIterator[MemoryService]:
     directory: Path = tmp_path_factory.mktemp("memory")
     async with opened(directory, now=lambda: T0 + 90000, model=ScriptedModel()) as memory:
-        memory.use_embedder(lambda: embedding.load("bundled"))
+        memory.use_embedder(partial(asyncio.sleep, 0, bundled))
         items = [f"第{n}号展品是{thing}" for n in range(12) for thing in "灯椅钟画瓶".strip()]
         said = [*OLD, *(f"张三收藏的{item}，放在书房" for item in items)]
         rows: list[object] = [HOME, name(HOME, ZHANG, "张三")]

@@ -4,11 +4,8 @@ from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from graph_memory.embedding import load
-from graph_memory.inference.ports import Embedder, Vectors
 from graph_memory.recall.conditions import Topic, bears_on, includes_all, requested
 from graph_memory.recall.examples import EXAMPLES
 from graph_memory.text import content
@@ -25,32 +22,6 @@ HOME, ROOM, MING, MEI = private("ming"), group("9"), user("ming"), user("mei")
 Known = tuple[str, str]
 """Predicate and statement of a condition."""
 Asked = Callable[[str], dict[Known, list[tuple[str, bool]]]]
-
-
-class Kept:
-    """The bundled model, which embeds the examples of requests once for all tests."""
-
-    def __init__(self, inner: Embedder) -> None:
-        self.name, self.floor, self._inner = inner.name, inner.floor, inner
-        self.parallel = inner.parallel
-        self.query, self.passages, self.close = inner.query, inner.passages, inner.close
-
-    async def questions(self, texts: list[str]) -> Vectors:
-        new = [text for text in texts if (self.name, text) not in _VECTORS]
-        if new:
-            found = await self._inner.questions(new)
-            _VECTORS.update(zip([(self.name, text) for text in new], found, strict=True))
-        return np.stack([_VECTORS[self.name, text] for text in texts])
-
-
-_VECTORS: dict[tuple[str, str], Vectors] = {}
-
-
-async def know_requests(memory: Memory) -> None:
-    """Lets the memory know requests by meaning as well."""
-    loaded = await load("bundled", memory.journal)
-    memory.embedder = Kept(loaded)
-    await memory.embedder.questions(EXAMPLES)
 
 
 def requests(language: str) -> dict[Known, list[tuple[str, bool]]]:
@@ -107,18 +78,19 @@ async def shares(memory: Memory, asked: dict[Known, list[tuple[str, bool]]]) -> 
 
 
 @pytest.mark.parametrize(
-    ("model", "asked"),
+    ("by_meaning", "asked"),
     [
-        ("", requests),
-        pytest.param("bundled", requests, marks=pytest.mark.slow),
-        pytest.param("bundled", unseen, marks=pytest.mark.slow),
+        (False, requests),
+        pytest.param(True, requests, marks=pytest.mark.slow),
+        pytest.param(True, unseen, marks=pytest.mark.slow),
     ],
 )
 @pytest.mark.parametrize("language", ["zh", "en"])
-async def test_conditions_come_up_where_they_matter(memory, language, model, asked):
+async def test_conditions_come_up_where_they_matter(memory, language, by_meaning, asked, bundled):
     """By what they are about; with a model by what requests mean as well."""
-    if model:
-        await know_requests(memory)
+    if by_meaning:
+        memory.embedder = bundled
+        await bundled.questions(EXAMPLES)
     await know(memory, language)
     right, wrong = await shares(memory, asked(language))
     assert right >= 0.9

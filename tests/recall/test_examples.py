@@ -1,14 +1,12 @@
 """Small talk is told by what it means, and brings up nothing by itself."""
 
 import json
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from graph_memory.embedding import load
 from graph_memory.inference.ports import Embedder
 from graph_memory.model import PREDICATES, User
 from graph_memory.recall import ranking
@@ -24,7 +22,6 @@ from graph_memory.recall.examples import (
     wants_memory,
 )
 from graph_memory.recall.query import predicates_of
-from graph_memory.store import Journal
 
 from ..instruments.eval import world
 from ..makers import T0, fact, private, user
@@ -68,14 +65,6 @@ def test_a_question_may_be_of_two_kinds() -> None:
     assert predicates_like(like) == {"age"}
     like[pet] = 1.0
     assert predicates_like(like) == {"age", "has_pet"}
-
-
-@pytest.fixture
-async def bundled(journal: Journal) -> AsyncIterator[Embedder]:
-    """The bundled model."""
-    loaded = await load("bundled", journal)
-    yield loaded
-    await loaded.close()
 
 
 @pytest.mark.slow

@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from graph_memory.embedding import CachedEmbedder, load
+from graph_memory.embedding import CachedEmbedder
 from graph_memory.errors import RerankError
 from graph_memory.inference.breaker import BreakerState
-from graph_memory.inference.ports import Vectors
+from graph_memory.inference.ports import Embedder, Vectors
 from graph_memory.model import asker_of
 from graph_memory.recall import Reason, Recall, Recaller, ranking
 from graph_memory.text import tokens
@@ -189,8 +189,8 @@ async def find(memory: Memory, text: str, session=HOME) -> tuple[list[str], list
     return [item.text for item in found.items], [item.text for item in found.similar]
 
 
-async def test_what_was_said_beside_it_is_not_similar(memory: Memory) -> None:
-    memory.embedder = await load("bundled")
+async def test_what_was_said_beside_it_is_not_similar(memory: Memory, bundled: Embedder) -> None:
+    memory.embedder = bundled
     await memory.open()
     for number, text in enumerate(("五一想住民宿", "阿弛说的那家", "长凳下面", "诺诺最靠谱")):
         await memory.say(HOME, ZHANG, text, T0 + 20 * number)
@@ -200,8 +200,10 @@ async def test_what_was_said_beside_it_is_not_similar(memory: Memory) -> None:
 
 
 @tabled
-async def test_what_means_the_same_is(memory: Memory, word: str, said: str, means: str) -> None:
-    memory.embedder = await load("bundled")
+async def test_what_means_the_same_is(
+    memory: Memory, bundled: Embedder, word: str, said: str, means: str
+) -> None:
+    memory.embedder = bundled
     await memory.open()
     for number, text in enumerate((said, means, "我没哭，真的", "my back hurts")):
         await memory.say(HOME, ZHANG, text, T0 + 9_000 * number)

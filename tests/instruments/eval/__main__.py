@@ -21,13 +21,14 @@ from graph_memory.store import Journal
 from tests.endpoint import endpoint, missing
 from tests.instruments.dev.steps import WORK
 from tests.instruments.scenes.live import LiveModel
+from tests.lent import Lent
 
 from . import corpus, search, world
 from .cassette import Cassette
 from .leave_out import Ask, LeaveOut, Open, conversations, lived
 from .precision import Precision
 from .recorded import Recorded
-from .rehearsal import Lent, Rehearsal
+from .rehearsal import Rehearsal
 from .trial import Perfect, Trial
 
 COLUMNS = ("er@5", "er@10", "er@20", "all@10", "mrr", "er@600t", "in use", "as many lines")
