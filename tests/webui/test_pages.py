@@ -16,7 +16,7 @@ from graph_memory.store import Draft
 from graph_memory.store.queries import FactFilter
 from tests.makers import claim_all
 
-from .browsing import LIFE, press, see
+from .browsing import LIFE, press, see, send
 from .conftest import BULK, application, entered, opened
 from .markup import Markup
 from .seed import fact_id
@@ -127,7 +127,9 @@ async def test_what_failed_is_said_and_tried_again_at_a_press(tmp_path: Any) -> 
         assert page.alive() == []
         assert "已重新排队：1 批对话" in (await press(browser, "/retry")).text
         assert "失败的批次 0" in (await see(browser, "/")).text
-        assert "已重新排队：0 批对话" in (await press(browser, "/retry")).text
+        there = await send(browser, "/retry", back="/review")
+        assert there.headers["location"] == "/review", "where it was pressed"
+        assert "已重新排队：0 批对话" in (await see(browser, "/review")).text
 
 
 async def test_pages_have_one_title_one_main_and_labels(owner: httpx.AsyncClient) -> None:

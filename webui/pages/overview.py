@@ -58,7 +58,8 @@ async def overview(memory: Memory, visit: Visit) -> Response:
 @routes.post("/retry")
 async def retry(memory: Memory, visit: Visit) -> Response:
     """Have what could not be learned tried again."""
-    return visit.redirect("/", what="revive", count=await memory.learning.revive())
+    back = local_path(visit.form.get("back", "/"))
+    return visit.redirect(back, what="revive", count=await memory.learning.revive())
 
 
 @routes.get("/records")
