@@ -215,12 +215,15 @@ def day_over(text: str, now: float, zone: tzinfo) -> float | None:
         plain = f"这个月{day[1]}号，下个月{day[1]}号"
     elif day := _MONTH_DAY.fullmatch(arabic(plain)):
         plain = f"{day[1]}月{day[2]}日"
+    plain = re.sub("(?<![这本下上个])周末", "这周末", plain)
     years = (today, today + timedelta(366))  # 5月3日 may be that of next year
     later = map(
         _seconds, [*_dates(plain, years[1]), *(d for y in years for d in _feasts(plain, y))]
     )
     lunar = [*map(_seconds, _lunar(plain, zone))]
     found = [written] if written else lunar or [*spans(plain, now, zone), *later]
+    if _AGO.search(plain):  # of 一个月后 the very day, not what is about that time
+        found = [(start, midnight((start + end) / 2, zone, 1)) for start, end in found]
     return min((end for _, end in found if end > now), default=None)
 
 

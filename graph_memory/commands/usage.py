@@ -39,7 +39,8 @@ _GLUED = re.compile(r"([^\W\d]+?)(?=第?\s*[\d一二两三四五六七八九十]
 """A word right before a number: 删1, 换回第2版."""
 _BEHIND = re.compile(
     r"(?:\s+|[，、]\s*|,(?!\d)\s*|(?<=[\d条條个個])(?:[:：。](?!\d)\s*|(?=[更改])))"
-    r"(?:(?:(?:更?改|更正)[成为為]|[应應][该該]?是|(?i:(?:it )?should be\b)|[-=]>|→)[\s:：，,]*)?"
+    r"(?:(?:(?:更?改|更正)[成为為]|(?:[应應][该該]?)?是(?!否)|(?i:(?:it )?should be\b)|[-=]>|→)"
+    r"[\s:：，,]*)?"
 )
 """What stands behind the number of a line, and before the rest: 1 …, 1，…, 第1条：…, 1 改成…"""
 _MEANT = {
