@@ -593,9 +593,6 @@ class AstrBotInstance:
         told = {"persona_id": persona_id, "system_prompt": prompt or f"You are {persona_id}."}
         await self.api("POST", "/api/v1/personas", json=told)
 
-    async def delete_persona(self, persona_id: str) -> None:
-        await self.api("DELETE", "/api/v1/personas/by-id", params={"persona_id": persona_id})
-
     async def conversations(self, umo: str) -> list[dict[str, Any]]:
         """Conversations of one session, newest first."""
         data = await self.api("GET", "/api/v1/conversations", params={"page": 1, "page_size": 100})

@@ -183,32 +183,11 @@ async def test_what_was_shown_in_vain_makes_room_for_what_was_not(world: World):
     assert not {*first} & {*other[: len(other) // 2]}
 
 
-async def test_what_is_known_is_read_on_the_thread_that_reads(world: World):
-    """Of somebody, too, who does not speak this time; another thread is refused by SQLite."""
-    world.script.script += [answer(said("U1", "likes", "猫", "李四喜欢猫", 1)), answer()]
-    await world.hear("我喜欢猫", session=ROOM, sender=LI)
-    await world.learning.flush()
-    await world.hear("谁喜欢猫来着", session=ROOM)
-    await world.learning.flush()
-    assert "李四喜欢猫" in world.script.calls[-1].prompt
-    assert (await world.learning.status()).buffered == 0
-
-
 async def test_the_timer_itself_wakes_the_learner(world: World):
     await world.learning.hear(Turn(HERE, ZHANG, "张三", "我喜欢猫"), at=T0 - 300 + 0.05)
     await asyncio.sleep(0)  # the learner goes to sleep for 50 ms
     world.time += 0.05
     await asyncio.wait_for(world.script.asked.wait(), 5)
-
-
-async def test_what_is_to_be_remembered_is_kept_if_the_model_makes_nothing_of_it(world: World):
-    await world.hear("记住我妈妈的生日是六月一号", "今天好热")
-    await world.learning.flush()
-    (fact,) = await world.facts()
-    assert fact.statement == "张三：我妈妈的生日是六月一号"
-    assert fact.speaker == ZHANG
-    changes = [change for change in await all_changes(world.journal) if change.actor == ZHANG]
-    assert len(changes) == 1, "so that /memory undo takes it back"
 
 
 @tabled
