@@ -17,7 +17,7 @@ from ..privacy.scope import View
 from ..text import CJK, content, in_either_form, normalise, terms
 from .documents import message_key
 from .index import Index
-from .lexical import search_terms
+from .lexical import search_terms, ungrouped
 from .query import Question, RecallOptions
 from .ranking import NOWHERE, Candidate, Ranking, SearchContext, rank
 from .render import Item, Renderer, TokenTally, wording
@@ -117,7 +117,7 @@ def _is_similar(index: Index, question: Question, ranking: Ranking, candidate: C
 
 def keywords(text: str) -> list[str]:
     """The words that are searched for, as documents hold them."""
-    return list(dict.fromkeys(filter(None, _SPACE.split(normalise(text)))))
+    return list(dict.fromkeys(filter(None, _SPACE.split(ungrouped(normalise(text))))))
 
 
 def _heirs(index: Index, visible: VisibleSet, positions: Iterable[int]) -> Iterator[int]:
@@ -184,6 +184,6 @@ def _test(word: str) -> Callable[[str], object]:
     elif _HAN.fullmatch(word):  # as it stands, which is quicker
         return re.compile(in_either_form(word)).search
     else:
-        return lambda text: word in normalise(text)
+        return lambda text: word in ungrouped(normalise(text))
     found = re.compile(pattern)
     return lambda text: found.search(normalise(text))

@@ -36,6 +36,7 @@ _SAME = str.maketrans("日", "号")
 _BORDERLESS = "\u3040"
 """From here on letters are of scripts that have no borders between words."""
 _ENDINGS = frozenset(("st", "nd", "rd", "th"))
+_GROUPED = re.compile(r"(?<![\d,])\d{1,3}(?:,\d{3})+(?![\d,])")
 _CACHES: list[Any] = [clean_name, skeleton]
 
 
@@ -77,9 +78,8 @@ def search_terms(text: str) -> tuple[str, ...]:
     """Terms of a document or a question; repetition is kept."""
     if not _NUMBERS.search(text):
         return tuple(terms(text))
-    folded = _SPELLED.sub(
-        lambda found: str(number(found[1])), unicodedata.normalize("NFKC", text).casefold()
-    )
+    plain = unicodedata.normalize("NFKC", ungrouped(text)).casefold()
+    folded = _SPELLED.sub(lambda found: str(number(found[1])), plain)
     found: list[str] = []
     for term in terms(folded):
         if term.isalpha() or not any(map(str.isdigit, term)):
@@ -94,6 +94,11 @@ def search_terms(text: str) -> tuple[str, ...]:
     for digits, unit in _WITH_UNIT.findall(folded):
         found.append(_plain(digits) + unit.translate(_SAME))
     return tuple(found)
+
+
+def ungrouped(text: str) -> str:
+    """A text in which 12,000 is 12000."""
+    return _GROUPED.sub(lambda found: found[0].replace(",", ""), text)
 
 
 def _plain(digits: str) -> str:
