@@ -516,11 +516,12 @@ def inverse(db: sqlite3.Connection, number: int, actor: str) -> Draft:
     What was told since of a conversation, and how things were called then, stays.
 
     Raises:
-        ConflictError: A later change touched another of its rows, and stands.
+        ConflictError: A later change touched another of its rows, and stands; or all that it
+            told was taken back since.
     """
     change = undoable(db, number)
     is_first = change.batch is None and change.undoes is None
-    draft = Draft(actor, "undo", undoes=number)
+    draft, is_gone = Draft(actor, "undo", undoes=number), False
     for op in change.ops:
         query = "SELECT r.data, r.change, c.undoes FROM row r LEFT JOIN change c ON c.id = r.change"
         found = db.execute(f"{query} WHERE kind = ? AND r.id = ?", (op.kind, op.id)).fetchone()
@@ -535,6 +536,7 @@ def inverse(db: sqlite3.Connection, number: int, actor: str) -> Draft:
             row = decode(op.kind, op.before)
             # What it was said in was taken back meanwhile.
             if row.words and (row.cited or op.kind == Name.kind) and not getattr(row, row.words[0]):
+                is_gone |= bool(row.cited)
                 continue
             if change.reason == EXPIRED and isinstance(row, Fact):
                 row = replace(row, expires=None)  # it is to stay
@@ -542,6 +544,8 @@ def inverse(db: sqlite3.Connection, number: int, actor: str) -> Draft:
             if op.after is None:  # things of which nothing was known meanwhile may be gone
                 nodes = (getattr(row, field) for field in row.nodes)
                 draft.put += [Entity(node) for node in nodes if is_entity(node)]
+    if is_gone and not any(row.cited for row in draft.put):
+        raise ConflictError(number, number)
     return draft
 
 

@@ -19,7 +19,18 @@ from graph_memory.embedding import text_hash
 from graph_memory.errors import ConflictError, NotFoundError
 from graph_memory.maintenance import stage
 from graph_memory.maintenance.backup import saved
-from graph_memory.model import Change, Episode, Fact, Mention, Message, Name, Turn, User
+from graph_memory.model import (
+    Change,
+    Entity,
+    Episode,
+    Fact,
+    Mention,
+    Message,
+    Name,
+    Turn,
+    User,
+    is_entity,
+)
 from graph_memory.recall.documents import Document
 from graph_memory.references import Reference
 from graph_memory.retention import DAY
@@ -38,9 +49,11 @@ from ..makers import (
     Clock,
     all_changes,
     broken_off,
+    entity,
     fact,
     holding,
     last_change,
+    mention,
     put,
     user,
     zhang_in_club,
@@ -242,12 +255,14 @@ async def test_what_it_undid_cannot_be_brought_back(memory: MemoryService, chat:
     assert left(memory) == []
 
 
-async def test_forgetting_brings_back_nothing_that_was_taken_back_since(memory, chat):
+@pytest.mark.parametrize("about_what", [user("li"), entity("债")])
+async def test_forgetting_brings_back_nothing_that_was_taken_back_since(memory, chat, about_what):
     told = await chat.say("li", "张三欠我三千", "李四", ref="1@5")
     await chat.say("zhang", "哦", "张三")
     about = {"speaker": user("li"), "evidence": (told.id,)}
-    owes = fact(CLUB, user("zhang"), user("li"), "张三欠李四三千", **about)
-    await put(memory.journal, User(user("zhang")), owes)
+    owes = fact(CLUB, user("zhang"), about_what, "张三欠李四三千", **about)
+    things = [mention(CLUB, about_what), Entity(about_what)] if is_entity(about_what) else []
+    await put(memory.journal, User(user("zhang")), owes, *things)
     change = await memory.library.forget(owes.id, zhang_in_club.asker, user("zhang"))
     assert await memory.library.retract(CLUB.circle, "1")
     with pytest.raises(ConflictError):
