@@ -15,6 +15,7 @@ from graph_memory.service import MemoryService
 
 from ..makers import HOME, T0, ZHANG, entity, fact, name, private, put
 from ..scripted import ScriptedModel
+from ..waiting import until
 from ..world import opened
 from .chat import Chat
 
@@ -52,7 +53,7 @@ async def test_a_paraphrase_brings_up_what_is_known(memory, text, statement):
     chat.at = T0 + 80_000
     await chat.say("zhang", text, "张三")
     batch = await chat.claim()
-    await memory.settle()
+    await until(lambda: not memory.is_loading)
 
     def gather(rows):
         return ContextBuilder(chat.context.learnable(rows, HOME), batch)
@@ -82,7 +83,6 @@ async def test_the_learner_ranks_with_the_vectors_of_the_index(memory: MemorySer
     """In a Session of its own: what was offered in vain in one is offered there less."""
     text, elsewhere = "吃面不放辣椒我就没胃口", private("zhang", "ruo")
     await memory.learning.hear(Turn(elsewhere, ZHANG, "张三", text), at=T0 + 89_990)
-    await memory.settle()
     await memory.learning.flush()
     model = memory.learning._extractor._model._model  # type: ignore[union-attr]
     (prompt,) = [call.prompt for call in model.calls if text in call.prompt]
