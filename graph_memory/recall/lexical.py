@@ -8,7 +8,7 @@ from array import array
 from bisect import insort
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import lru_cache, wraps
+from functools import lru_cache, partial, wraps
 from operator import add
 from typing import Any
 
@@ -37,6 +37,8 @@ _BORDERLESS = "\u3040"
 """From here on letters are of scripts that have no borders between words."""
 _ENDINGS = frozenset(("st", "nd", "rd", "th"))
 _GROUPED = re.compile(r"(?<![\d,])\d{1,3}(?:,\d{3})+(?![\d,])")
+ungrouped = partial(_GROUPED.sub, lambda number: number[0].replace(",", ""))
+"""Gives a text in which 12,000 is 12000."""
 _CACHES: list[Any] = [clean_name, skeleton]
 
 
@@ -94,11 +96,6 @@ def search_terms(text: str) -> tuple[str, ...]:
     for digits, unit in _WITH_UNIT.findall(folded):
         found.append(_plain(digits) + unit.translate(_SAME))
     return tuple(found)
-
-
-def ungrouped(text: str) -> str:
-    """A text in which 12,000 is 12000."""
-    return _GROUPED.sub(lambda found: found[0].replace(",", ""), text)
 
 
 def _plain(digits: str) -> str:
