@@ -55,8 +55,9 @@ REPEAT_AFTER = 600.0
 """Seconds for which the same trouble is not logged again."""
 SEND_FILES = frozenset({"aiocqhttp", "telegram", "discord", "slack", "lark", "webchat"})
 """Platforms on which AstrBot can send a file."""
-ANSWERING = 0.5
-"""Seconds until the memory is closed that is to be opened anew."""
+ANSWERING = 2.0
+"""Seconds until the memory is closed that is to be opened anew: the page that waits for it loads
+its script meanwhile, without which it would wait for ever."""
 CLOSING = 20.0
 """Seconds for which a reload waits for the memory to close. A disk that is stuck may take
 longer; the lock on the directory is held until then, and opening is tried again."""

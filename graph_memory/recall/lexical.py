@@ -37,7 +37,7 @@ _BORDERLESS = "\u3040"
 """From here on letters are of scripts that have no borders between words."""
 _ENDINGS = frozenset(("st", "nd", "rd", "th"))
 _GROUPED = re.compile(r"(?<![\d,])\d{1,3}(?:,\d{3})+(?![\d,])")
-ungrouped = partial(_GROUPED.sub, lambda number: number[0].replace(",", ""))
+ungrouped = partial(_GROUPED.sub, lambda found: found[0].replace(",", ""))
 """Gives a text in which 12,000 is 12000."""
 _CACHES: list[Any] = [clean_name, skeleton]
 

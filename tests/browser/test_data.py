@@ -45,6 +45,11 @@ async def test_long_work_is_followed_over_a_reload_to_its_end(visit, service, la
     await expect(bar).to_have_count(0)
 
 
+async def _slowly(route: Any) -> None:
+    await asyncio.sleep(0.8)
+    await route.continue_()
+
+
 async def test_a_backup_is_restored_and_the_page_comes_back_by_itself(visit: Opener, tmp_path):
     async def serve(memory: Any, access: Any, settings: Any, *more: Any) -> WebServer:
         server = WebServer(create_app(memory, access, settings, *more))
@@ -73,6 +78,7 @@ async def test_a_backup_is_restored_and_the_page_comes_back_by_itself(visit: Ope
     await seen.log_in()
     await seen.go("/data")
     await seen.page.get_by_role("link", name="恢复").first.click()
+    await seen.page.route("**/data.js", _slowly)
     await seen.page.get_by_role("button", name="现在恢复").click()
     await seen.page.get_by_role("heading", name="正在恢复").wait_for()
     await seen.page.get_by_text("记忆已换成备份").wait_for()
