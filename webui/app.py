@@ -64,7 +64,6 @@ def create_app(
         ],
     )
     app.state.memory, app.state.tune, app.state.reopen = memory, tune, reopen
-    app.state.previews = {}
     app.state.options, app.state.live = options, Live(memory)
     app.state.keyring, app.state.site = keyring, site
     for part in PARTS:

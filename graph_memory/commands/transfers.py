@@ -81,8 +81,6 @@ class TransferCommands(Answers):
         self._last: dict[str, float] = {}
         self._writing: set[str] = set()
         self._wishes = Wishes[Importer | _Move](memory.now, CONFIRM)
-        self._looks: dict[str, asyncio.Task[Plan]] = {}
-        """Previews of which the owner does not know yet, by what was asked for."""
 
     # --------------------------------------------------------------------- out
 
@@ -179,15 +177,11 @@ class TransferCommands(Answers):
         format = given.get("as", "")
         if name.casefold() == "astrbot" and around.astrbot:
             name, format = str(around.astrbot), "astrbot"
-        make, asked = self.memory.transfer.importer, " ".join((turn.session.id, *words))
-        importer = await make(name, options, format=format, learns=learns)
-        begin = self.memory.journal.works.begin
-        task = self._looks.pop(asked, None) or begin(importer.preview())
-        await asyncio.wait([task], timeout=PATIENCE)
-        if not task.done():
-            self._looks[asked] = task
+        transfer = self.memory.transfer
+        importer = await transfer.importer(name, options, format=format, learns=learns)
+        plan = await transfer.preview(importer, PATIENCE)
+        if plan is None:
             return self._say("import_looking")
-        plan = task.result()
         self._wishes.put(turn, importer)
         return self._plan(plan, learns=learns)
 

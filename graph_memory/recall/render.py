@@ -104,10 +104,9 @@ def preamble(lead: Sequence[str], words: Wording, budget: int | None) -> list[st
 def is_told(source: Source, lead: Sequence[str]) -> bool:
     """Whether the lines before the memories have a record, or a fact, already."""
     if isinstance(source, Fact):
-        return any(line.endswith(f" {fenced(source.statement, MAX_LINE)}") for line in lead)
-    return isinstance(source, Episode) and any(
-        fenced(source.summary, MAX_LINE) in line for line in lead
-    )
+        end = f" {fenced(source.statement, MAX_LINE)}"
+        return any(line.endswith(end) for line in lead)
+    return isinstance(source, Episode) and fenced(source.summary, MAX_LINE) in "\n".join(lead)
 
 
 def task_note(fact: Fact, now: float, *, is_over: bool) -> str:

@@ -191,10 +191,9 @@ class _Chooser:
         if isinstance(shown.document.source, Episode) and self._chosen.total() >= FEW:
             return False  # it is as long as several facts
         is_fair = shown.score >= FAIR * top.score
-        if count and is_fair and shown.evidence > 0:
-            room = SHORT - self._tally.total
-            if self._tally.price(shown) <= room:
-                return True
+        room = SHORT - self._tally.total
+        if count and is_fair and shown.evidence > 0 and self._tally.price(shown) <= room:
+            return True
         if shown.evidence < SOME or not count:
             return shown.evidence >= SOME
         if count >= FEW:

@@ -23,7 +23,7 @@ from . import files, import_runs
 from .export import Exported, lines_for, write_export
 from .files import Stop
 from .import_runs import Run, saved
-from .importer import Brought, Importer
+from .importer import Brought, Importer, Plan
 from .sources import Options, detect
 
 logger = logging.getLogger("graph_memory.transfer")
@@ -61,6 +61,7 @@ class TransferService(Part):
         self._began = time.time()
         self._stop = Stop()
         self._lock = asyncio.Lock()
+        self._previews: dict[tuple[Path, str, str], asyncio.Task[Plan]] = {}
         text = "what a kill left could not be swept"
         self._sweeping = Supervisor("gm-transfer", self._sweep, logger, text)
         text = "what was imported is not learned at the moment"
@@ -150,6 +151,7 @@ class TransferService(Part):
         try:
             async for piece in pieces:
                 await asyncio.to_thread(file.write, piece)
+            self._previews.clear()  # of another file of this name
             return await asyncio.to_thread(file.keep)
         finally:
             await asyncio.to_thread(file.drop)
@@ -175,6 +177,23 @@ class TransferService(Part):
         kind = await asyncio.to_thread(detect, path, format)
         about = (self._directory, self._journal, path, kind, options, self._now)
         return Importer(*about, self._context.settings.remembers, learns, self._stop)
+
+    async def preview(self, importer: Importer, seconds: float) -> Plan | None:
+        """What an import would bring, if that is known in some seconds; ask again if not.
+
+        Raises:
+            GraphMemoryError: As :meth:`Importer.preview`.
+        """
+        key, works = (importer.path, importer.format, importer.options.key), self._journal.works
+        task = self._previews.get(key)
+        if task is None:
+            task = works.begin(works.run("preview", importer.preview))
+            self._previews[key] = task
+        await asyncio.wait([task], timeout=seconds)
+        if not task.done():
+            return None
+        self._previews.pop(key, None)
+        return task.result()
 
     def begin(self, importer: Importer) -> asyncio.Task[Brought]:
         """Run an import in the background, after any other; see :attr:`progress`."""

@@ -149,15 +149,8 @@ class Importing(BaseModel):
 async def plan(memory: Memory, visit: Visit, wanted: Annotated[Importing, Query()]) -> Response:
     """What a file would bring; what is wrong with it is said beside what can be set."""
     found, wrong, wanted = None, None, await _completed(memory, wanted)
-    works, read = memory.journal.works, visit.app.previews
     try:
-        if (task := read.get(wanted)) is None:
-            importer = await importer_of(memory, wanted)
-            read[wanted] = task = works.begin(works.run("preview", importer.preview))
-        await asyncio.wait([task], timeout=PATIENCE)
-        if task.done():
-            read.pop(wanted, None)
-            found = task.result()
+        found = await memory.transfer.preview(await importer_of(memory, wanted), PATIENCE)
     except (errors.FormatError, errors.NotFoundError) as error:
         wrong = error
         visit.explain(error)
@@ -165,7 +158,7 @@ async def plan(memory: Memory, visit: Visit, wanted: Annotated[Importing, Query(
         "data_import.html",
         422 if wrong else 200,
         plan=found,
-        works=works.snapshot("preview"),
+        works=memory.journal.works.snapshot("preview"),
         wrong=wrong,
         wanted=wanted,
         formats=tuple(transfer.SOURCES),
