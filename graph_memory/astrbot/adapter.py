@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import copy
 import logging
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
+from functools import cache
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -112,7 +114,7 @@ class Host:
         accounts: All accounts of the person whose account a user id is; who opens a memory
             puts its ``Identities.accounts`` here, and its ``Instances.accounts`` into ``ours``.
         ours: Accounts of bots that share the memory, by platform type.
-        tools: What chat models are offered, the one that AstrBot lists first.
+        tools: What chat models are offered, first the one by which a persona chooses them.
 
     Args:
         context: AstrBot's ``Context``.
@@ -125,6 +127,7 @@ class Host:
         self.accounts: Callable[[str], frozenset[str]] = lambda user: frozenset((user,))
         self.ours: Mapping[str, Collection[str]] = {}
         self.tools: list[FunctionTool] = []
+        self._lists = False
         self._order = count()
         self._looks = WeakValueDictionary[tuple[str, str], LookUp]()  # while anybody waits
         self._loaded = asyncio.Event()
@@ -387,14 +390,26 @@ class Host:
             return
         request.extra_user_content_parts.append(TextPart(text=block).mark_as_temp())
 
-    def offer_tools(self, request: Any) -> None:
-        """Add the other tools to a request in which AstrBot offers the first.
+    def list_tools(self) -> None:
+        """Have AstrBot list the first of our tools, once a persona chooses its tools.
 
-        AstrBot validates those it lists anew for each request, which takes 5 ms a tool.
+        It validates each that it lists anew for each request, which takes 5 to 10 ms.
         """
+        if self.tools and not self._lists:
+            personas = self._context.persona_manager.personas_v3
+            if any(persona["tools"] is not None for persona in personas):
+                self._context.add_llm_tools(self.tools[0])
+                self._lists = True
+
+    def offer_tools(self, request: Any) -> None:
+        """Add our tools to a request; if AstrBot lists the first, where that is offered."""
+        self.list_tools()
         offered = request.func_tool
-        if self.tools and offered and offered.get_tool(self.tools[0].name):
-            for tool in self.tools[1:]:
+        if not self.tools or offered is None:
+            return
+        first, *others = self.tools
+        if not self._lists or offered.get_tool(first.name):
+            for tool in others if self._lists else self.tools:
                 offered.add_tool(tool)
 
     def is_local(self, umo: str) -> bool:
@@ -456,10 +471,7 @@ class Host:
         if after:
             how["contexts"] = after
         if tool:
-            wanted = FunctionTool(
-                name=tool.name, description=tool.description, parameters=tool.parameters
-            )
-            how |= {"tools": ToolSet([wanted]), "tool_choice": "required"}
+            how |= {"tools": ToolSet([_function_tool(tool)]), "tool_choice": "required"}
         return await self._context.llm_generate(
             chat_provider_id=provider, system_prompt=system, prompt=prompt, **how
         )
@@ -473,6 +485,19 @@ class Host:
         """AstrBot's rerank provider with this id, or ``None``."""
         found = self._context.get_provider_by_id(id)
         return found if hasattr(found, "rerank") else None
+
+
+@cache
+def _any_tool() -> FunctionTool:
+    return FunctionTool(name="", description="", parameters={})
+
+
+def _function_tool(wanted: ToolSchema) -> FunctionTool:
+    """AstrBot's form of a tool, without the 10 ms that it takes to validate one."""
+    tool = copy.copy(_any_tool())
+    tool.name, tool.description = wanted.name, wanted.description
+    tool.parameters = wanted.parameters
+    return tool
 
 
 def _takes_system_prompt(settings: Mapping[str, Any]) -> bool:

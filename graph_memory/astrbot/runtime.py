@@ -219,7 +219,7 @@ class Runtime:
         )
         if self.settings.enable_function_calling and not self.host.tools:
             self.host.tools = memory_tools(self.settings, self._use)
-            self._context.add_llm_tools(self.host.tools[0])
+            self.host.list_tools()
         if self.settings.webui_port:
             await self._start_web(memory)
 

@@ -327,4 +327,6 @@ class IndexSync:
         some = missing[:EMBEDDED]
         self._examples += list(await embedder.questions(some))
         if len(some) == len(missing):
-            await self.run(self.index.put_examples, np.stack(self._examples), embedder.name)
+            known = np.stack(self._examples)
+            self._examples = list(known)  # views of it: 3 MB are there once
+            await self.run(self.index.put_examples, known, embedder.name)

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -19,7 +20,11 @@ from tests.cases import rows
 
 
 def host(
-    config: dict[str, Any] | None = None, providers: tuple[str, ...] = ("p",), **more: Any
+    config: dict[str, Any] | None = None,
+    providers: tuple[str, ...] = ("p",),
+    personas: Sequence[dict[str, Any]] = (),
+    add_llm_tools: Callable[..., None] = print,
+    **more: Any,
 ) -> Host:
     async def resolve(**asked: Any) -> tuple[Any, ...]:
         return asked["conversation_persona_id"] or "default", None, None, False
@@ -30,7 +35,8 @@ def host(
     return Host(SimpleNamespace(
         get_all_providers=lambda: providers, get_all_embedding_providers=tuple,
         get_config=lambda umo=None: config or {},
-        persona_manager=SimpleNamespace(resolve_selected_persona=resolve),
+        add_llm_tools=add_llm_tools,
+        persona_manager=SimpleNamespace(resolve_selected_persona=resolve, personas_v3=personas),
         conversation_manager=SimpleNamespace(
             get_curr_conversation_id=nothing, get_conversation=nothing,
         ),
@@ -309,20 +315,41 @@ def test_with_words(text: str, passes: bool) -> None:
     assert WithWords().filter(SimpleNamespace(message_str=text), None) is passes
 
 
-def test_tools_are_offered_where_the_first_one_is() -> None:
-    """A persona, a switch in the dashboard or a model without tools leave it out."""
-    astrbot = host()
-    astrbot.tools = [
-        FunctionTool(name=name, description="", parameters={"type": "object", "properties": {}})
-        for name in ("memory_recall", "memory_remember", "memory_forget")
-    ]
-    first, other = astrbot.tools[0], FunctionTool("web_search", "", {"type": "object"})
-    for given, offered in (
-        ([other, first], ["memory_forget", "memory_recall", "memory_remember", "web_search"]),
-        ([other], ["web_search"]),
-        ([], []),
-        (None, []),
-    ):
-        request = ProviderRequest(func_tool=None if given is None else ToolSet(given))
+@pytest.mark.parametrize(("given", "chosen", "offered"), [
+    (["web_search"], None, ["memory_forget", "memory_recall", "web_search"]),
+    ([], None, ["memory_forget", "memory_recall"]),
+    (None, None, []),  # Dify and the like
+    (["web_search"], ["web_search"], ["web_search"]),
+    (["memory_recall"], ["memory_recall"], ["memory_forget", "memory_recall"]),
+    ([], [], []),
+])  # fmt: skip
+def test_tools_are_listed_once_a_persona_chooses_its_tools(
+    given: list[str] | None, chosen: list[str] | None, offered: list[str]
+) -> None:
+    listed: list[FunctionTool] = []
+    astrbot = host(personas=[{"tools": None}, {"tools": chosen}], add_llm_tools=listed.append)
+    made = {
+        name: FunctionTool(name=name, description="", parameters={"type": "object"})
+        for name in ("memory_recall", "memory_forget", "web_search")
+    }
+    astrbot.tools = [made["memory_recall"], made["memory_forget"]]
+    for _ in range(2):
+        tools = None if given is None else ToolSet([made[name] for name in given])
+        request = ProviderRequest(func_tool=tools)
         astrbot.offer_tools(request)
         assert sorted(request.func_tool.names() if request.func_tool else []) == offered
+    assert [tool.name for tool in listed] == (["memory_recall"] if chosen is not None else [])
+
+
+def test_tools_stay_listed_when_no_persona_chooses_any_more() -> None:
+    """What AstrBot offers is then for it to say."""
+    personas: list[dict[str, Any]] = [{"tools": ["web_search"]}]
+    listed: list[FunctionTool] = []
+    astrbot = host(personas=personas, add_llm_tools=listed.append)
+    astrbot.tools = [FunctionTool(name="memory_recall", description="", parameters={})]
+    request = ProviderRequest(func_tool=ToolSet())
+    for tools in (["web_search"], None, ["web_search"]):
+        personas[0]["tools"] = tools
+        astrbot.offer_tools(request)
+    assert len(listed) == 1
+    assert not request.func_tool.names()
