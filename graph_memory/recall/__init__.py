@@ -5,11 +5,7 @@ journal: ``visible.py`` restricts it, ``query.py`` reads the question, ``ranking
 ``selection.py`` chooses, ``render.py`` writes the block.
 """
 
-from .filters import Excerpt as Excerpt
-from .filters import PersonalIndex as PersonalIndex
-from .filters import called as called
 from .index import Index as Index
-from .keyword import SIMILAR as SIMILAR
 from .query import RecallOptions as RecallOptions
 from .recaller import EMBEDDING_SHARE as EMBEDDING_SHARE
 from .recaller import Recall as Recall
@@ -22,6 +18,10 @@ from .render import language_of as language_of
 from .render import task_note as task_note
 from .render import without_name as without_name
 from .render import wording as wording
+from .search import SIMILAR as SIMILAR
+from .search import Excerpt as Excerpt
+from .search import PersonalIndex as PersonalIndex
+from .search import called as called
 from .selection import Reason as Reason
 from .traces import TracedCandidate as TracedCandidate
 from .visible import VisibleSet as VisibleSet

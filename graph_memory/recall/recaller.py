@@ -35,7 +35,6 @@ from ..supervisor import LogOnce
 from .documents import Source
 from .index import Index
 from .index_sync import IndexSync
-from .keyword import SIMILAR, SearchResult, find, keywords
 from .lexical import forget
 from .query import (
     Question,
@@ -50,6 +49,7 @@ from .query import (
 )
 from .ranking import SIGNALS, Ranking, SearchContext, rank, reranked
 from .render import Item, Renderer, TokenTally, framed, is_told, preamble, wording
+from .search import SIMILAR, SearchResult, find, keywords
 from .selection import Reason, Selection, select
 from .traces import Trace, TracedCandidate, TraceFile, Traces, reread
 from .visible import ViewCache, VisibleSet

@@ -19,9 +19,9 @@ from graph_memory.inspect.lookup import Lookup, LookupResult, Overview
 from graph_memory.model import Asker, Fact, Message, Row, asker_of
 from graph_memory.privacy.scope import Attendance, Policy, View, view
 from graph_memory.recall.index import Index
-from graph_memory.recall.keyword import SearchResult, find, keywords
 from graph_memory.recall.query import RecallOptions
 from graph_memory.recall.ranking import SearchContext
+from graph_memory.recall.search import SearchResult, find, keywords
 from graph_memory.recall.visible import VisibleSet
 from graph_memory.settings import Settings
 

@@ -24,8 +24,8 @@ from graph_memory.privacy.scope import in_confidence
 from graph_memory.recall import Item, Recaller, RecallOptions
 from graph_memory.recall.documents import Document, message_key
 from graph_memory.recall.index import MAX_MESSAGES
-from graph_memory.recall.keyword import keywords
 from graph_memory.recall.lexical import search_terms
+from graph_memory.recall.search import keywords
 from graph_memory.store import Journal
 from graph_memory.text import CJK, says_something, terms
 

@@ -1,6 +1,6 @@
 """That what is searched for is drawn by rule, and that a search which misses is noticed."""
 
-from graph_memory.recall import keyword
+from graph_memory.recall import search
 from graph_memory.store import Journal
 
 from . import corpus
@@ -32,7 +32,7 @@ async def test_all_that_was_said_is_found(journal: Journal) -> None:
 
 
 async def test_a_search_with_a_floor_is_noticed(journal, monkeypatch):
-    monkeypatch.setattr(keyword, "_holding", lambda *_: iter(()))
+    monkeypatch.setattr(search, "_holding", lambda *_: iter(()))
     found = (await searched(journal)).summary()
     assert found["reached"] < 1
     assert found["missed"]

@@ -3,7 +3,7 @@
 import pytest
 
 from graph_memory.model import Message, Row, asker_of
-from graph_memory.recall import Index, PersonalIndex, filters
+from graph_memory.recall import Index, PersonalIndex, search
 from graph_memory.retention import DAY
 from graph_memory.text import told_apart
 from tests.makers import T0, entity, fact, group, name, user
@@ -17,7 +17,7 @@ LI, WANG = user("li"), user("wang")
 @pytest.fixture
 def mine(monkeypatch: pytest.MonkeyPatch) -> PersonalIndex:
     """What 小李 sees of a group in which 小王 said little, long ago."""
-    monkeypatch.setattr(filters, "MOST_LOOKED_AT", 5)
+    monkeypatch.setattr(search, "MOST_LOOKED_AT", 5)
     index, asker = Index(), asker_of(ROOM, LI)
     rows: list[Row] = [ROOM, name(ROOM, WANG, "小王")]
     rows += [
@@ -48,8 +48,8 @@ def test_the_mark_of_an_account_says_which_namesake_is_meant(account: str) -> No
     for row in (ROOM, name(ROOM, one, "小王"), name(ROOM, other, "小王")):
         index.put(row)
     sight = rendering(index, ROOM, asker)[0].visible
-    assert filters.called(index, sight, asker, "小王") == {one, other}
-    assert filters.called(index, sight, asker, told_apart("小王", one, [other])) == {one}
+    assert search.called(index, sight, asker, "小王") == {one, other}
+    assert search.called(index, sight, asker, told_apart("小王", one, [other])) == {one}
 
 
 @pytest.mark.parametrize("called", ["鱼", "K", "小赵"])
