@@ -114,7 +114,7 @@ _MOONS = [
     for first, *days in map(str.split, _TABLE[2].splitlines())
 ]
 """First days of the lunar months, a year a line; a leap month belongs to the one before."""
-_LUNAR_DAY = re.compile(r"(?:[农阴旧]历(\d{1,2})|([正冬腊]))月初?(\d{1,2})")
+_LUNAR_DAY = re.compile(r"(?:(?:[农阴旧]历(\d{1,2})|([正冬腊]))月初?|大年初)(\d{1,2})")
 _NUMERIC = re.compile(
     r"(?<![\d.])(?:(?P<year>\d{4})(?P<mark>[-/.])(?P<month>\d{1,2})(?P=mark)(?P<day>\d{1,2})"
     r"|(?P<first>\d{1,2})(?P<other>[/.])(?P<second>\d{1,2})(?P=other)(?P<last>\d{4}))[日号]?(?![\d.]\d|\d)"
@@ -212,7 +212,8 @@ def day_over(text: str, now: float, zone: tzinfo) -> float | None:
     """When the next day, week or month that a text names (``2026-05-03``, 周五) is over."""
     written, today, plain = extent(text, zone), _midnight(now, zone), simplified(text)
     if day := _DAY.fullmatch(plain):
-        plain = f"这个月{day[1]}号，下个月{day[1]}号"
+        months = ((today.month + ahead - 1) % 12 + 1 for ahead in range(3))
+        plain = "，".join(f"{month}月{number(day[1])}号" for month in months)
     elif day := _MONTH_DAY.fullmatch(arabic(plain)):
         plain = f"{day[1]}月{day[2]}日"
     plain = re.sub("(?<![这本下上个])周末", "这周末", plain)
@@ -383,7 +384,7 @@ def _lunar(text: str, zone: tzinfo) -> Iterator[Days]:
     """Days of the lunar calendar that a text names, of each year listed, newest first."""
     named = [rest for names, *rest in _LUNAR if names.search(text)]
     for month, special, day in _LUNAR_DAY.findall(arabic(text)):
-        named.append([int(month or {"正": 1, "冬": 11, "腊": 12}[special]), int(day), 1])
+        named.append([int(month or {"": 1, "正": 1, "冬": 11, "腊": 12}[special]), int(day), 1])
     for month, day, length in named:
         for firsts in reversed(_MOONS) if 0 < month <= len(_MONTHS) else ():
             start = datetime.combine(firsts[month - 1] + timedelta(day - 1), time.min, zone)
