@@ -20,20 +20,10 @@ from starlette.types import Receive, Scope, Send
 from .auth import Keyring
 from .core import access, errors, mcp_server, queries, service, settings
 from .guard import AGENTS, API, Guard, Site, problem
-from .pages import (
-    data,
-    editing,
-    fading,
-    graph_pages,
-    inspection,
-    login,
-    memories,
-    overview,
-    people,
-)
+from .pages import data, fading, graph_pages, inspection, login, memories, overview, people
 from .rendering import FormError, PageRequest
 
-PARTS = (login, overview, editing, memories, people, graph_pages, inspection, fading, data)
+PARTS = (login, overview, memories, people, graph_pages, inspection, fading, data)
 """Modules of pages; an address belongs to the first that takes it."""
 _STATIC = Path(__file__).parents[1] / "pages" / "memory" / "static"
 """Where AstrBot's dashboard finds them as well."""

@@ -1,19 +1,29 @@
-"""Pages of facts: the table, a fact's own page, and what the owner does with them."""
+"""Pages of facts: the table, a fact and its form, what the owner does with them."""
 
 from __future__ import annotations
 
 import hashlib
-from typing import get_args
+import math
+from collections.abc import Container, Mapping
+from dataclasses import asdict, dataclass, replace
+from datetime import tzinfo
+from itertools import takewhile
+from typing import Annotated, get_args
 from urllib.parse import parse_qsl
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Path
 from starlette.responses import Response
 
-from ..core import errors, library, queries
+from ..core import errors, library, model, queries
 from ..guard import local_path, split
-from ..listing import FactListing, FactQuery, Id
-from ..rendering import Memory, Visit, or_back
+from ..i18n import Translator
+from ..listing import FactListing, FactQuery, Id, midnight
+from ..rendering import Memory, Visit, memory_url, or_back
 
+LONGEST = {"statement": library.MAX_STATEMENT, "object": 100, "about": 100}
+"""Characters that the fields of the form take."""
+MEANT = 8
+"""People and things that a name may mean, of those that are listed."""
 SHOWN = 5
 """Facts that are named before something is done with them."""
 LISTED = 12
@@ -27,6 +37,237 @@ MAX_EVERY = 2_000
 ACTIONS: dict[str, library.Action] = {word: word for word in get_args(library.Action)}
 
 routes = APIRouter()
+
+
+@dataclass(frozen=True, slots=True)
+class FactForm:
+    """What stands in the form: days as ``2025-10-09`` or empty, importance in percent."""
+
+    statement: str = ""
+    predicate: str = "other"
+    object: str = ""
+    since: str = ""
+    until: str = ""
+    expires: str = ""
+    importance: str = "50"
+    about: str = ""
+    session: str = ""
+    about_node: str = ""
+    object_node: str = ""
+    hearsay: str = ""
+
+    @classmethod
+    def of(cls, line: library.FactLine, words: Translator) -> FactForm:
+        """What a fact states now."""
+        fact = line.fact
+        since = words.iso(fact.valid_from)[:10]
+        until, expires = (
+            "" if end is None else words.iso(end - 1)[:10] for end in (fact.valid_to, fact.expires)
+        )
+        percent = str(round(fact.importance * 100))
+        return cls(
+            fact.statement, fact.predicate, line.object, since, until, expires, percent,
+            line.subject, hearsay="yes" if fact.hearsay else "",
+        )  # fmt: skip
+
+    def changed(self, old: FactForm) -> set[str]:
+        """The fields that say something else."""
+        was = asdict(old)
+        return {name for name, value in asdict(self).items() if value != was[name]}
+
+    def filled(self, fields: Mapping[str, str]) -> FactForm:
+        """The form with what was typed, which is cut where no fact is as long."""
+        known = {name: fields[name][:500] for name in asdict(self) if name in fields}
+        return replace(self, **known)
+
+    def amendment(
+        self, zone: tzinfo, relations: Container[str], old: FactForm | None = None
+    ) -> library.Amendment:
+        """What that asks for; what is as in ``old`` stays to the second.
+
+        Raises:
+            ValueError: A date or a number is none.
+        """
+        percent = float(self.importance)
+        is_known = self.predicate in model.PREDICATES or self.predicate in relations
+        is_known = is_known or (old is not None and self.predicate == old.predicate)
+        if not 0 <= percent <= 100 or not is_known:
+            raise ValueError("not a choice of the form")
+        begin = midnight(self.since, zone) if self.since else None
+        end = midnight(self.until, zone, 1) if self.until else None
+        some = [at for at in (begin, end) if at is not None]
+        gone = midnight(self.expires, zone, 1) if self.expires else None
+        if not all(map(math.isfinite, (*some, gone or 0))) or some != sorted(some):
+            raise ValueError("no such period")
+        is_kept = old is not None and (old.since, old.until) == (self.since, self.until)
+        is_same = old is not None and (self.object, self.object_node) == (old.object, "")
+        is_same_subject = old is not None and (self.about, self.about_node) == (old.about, "")
+        return library.Amendment(
+            self.statement,
+            self.predicate,
+            None if is_same else library.Meant(self.object, self.object_node),
+            None if is_kept else (begin, end),
+            None if old is not None and old.importance == self.importance else percent / 100,
+            None if old is not None and old.expires == self.expires else (gone,),
+            None if old is None or is_same_subject else library.Meant(self.about, self.about_node),
+            self.hearsay == "yes",
+        )
+
+
+def renamed(old: FactForm, new: FactForm) -> str | None:
+    """What the object may be called in a sentence that no longer names it.
+
+    ``None`` if it still does, or never did; empty if nothing says so.
+    """
+    name, before, after = old.object, old.statement, new.statement
+    if not name or new.object != name or name not in before or name in after:
+        return None
+    begin = _shared(before, after)
+    end = _shared(before[begin:][::-1], after[begin:][::-1])
+    gone, instead = before[begin : len(before) - end], after[begin : len(after) - end]
+    return name.replace(gone, instead, 1) if gone and gone in name else ""
+
+
+def _shared(text: str, other: str) -> int:
+    """How many characters two texts begin with."""
+    return sum(
+        1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(text, other, strict=False))
+    )
+
+
+@routes.get("/memories/new")
+async def blank(memory: Memory, visit: Visit) -> Response:
+    """The form in which the owner tells a fact."""
+    return await _write(memory, visit, FactForm().filled(visit.query), meant=visit.query)
+
+
+@routes.post("/memories/new")
+async def tell(memory: Memory, visit: Visit) -> Response:
+    """Keep what the owner tells, once it is clear of whom."""
+    form = FactForm().filled(visit.form)
+    try:
+        wanted = form.amendment(memory.zone, visit.words.relations)
+    except ValueError:
+        return await _write(memory, visit, form, 422, notice="invalid")
+    if not (form.statement.strip() and form.about.strip()):
+        return await _write(memory, visit, form, 422, notice="invalid")
+    if form.session not in {each.id for each in await memory.library.sessions()}:
+        return await _write(memory, visit, form, 422, notice="gone")
+    about = library.Meant(form.about, form.about_node)
+    try:
+        with or_back("/memories/new", known=errors.NotFoundError):
+            change = await memory.library.tell(form.session, about, wanted)
+    except errors.UnclearError:
+        return await _write(memory, visit, form, 422, notice="unclear", meant=LONGEST)
+    new = next(op.id for op in change.ops if op.kind == "fact")
+    return visit.redirect(memory_url(new), what="tell", change=change.id, back="/memories")
+
+
+@routes.get("/memories/{id}/edit")
+async def edit(id: Id, memory: Memory, visit: Visit) -> Response:
+    """The form in which a fact is corrected."""
+    found, given = await memory.library.fact(id), visit.query
+    form = FactForm.of(found.line, visit.words).filled(given)
+    return await _write(memory, visit, form, detail=found, meant=given)
+
+
+@routes.post("/memories/{id}/edit")
+async def amend(id: Id, memory: Memory, visit: Visit) -> Response:
+    """Replace what a fact states; the old one stays as what was believed before.
+
+    What was changed since the form was opened is shown beside what was typed.
+    """
+    given = visit.form
+    try:
+        found = await memory.library.fact(id)
+    except errors.NotFoundError:  # forgotten elsewhere; what was typed is not lost
+        return await _write(memory, visit, FactForm().filled(given), 404, notice="forgotten")
+    stored = FactForm.of(found.line, visit.words)
+    form = stored.filled(given)
+    try:
+        wanted = form.amendment(memory.zone, visit.words.relations, stored)
+    except ValueError:
+        return await _write(memory, visit, form, 422, detail=found, notice="invalid")
+    guess = renamed(stored, form) if "object" in given and "asked" not in given else None
+    if guess is not None:
+        form = replace(form, object=guess)
+        return await _write(memory, visit, form, 422, detail=found, notice="object")
+    mute, seen = "mute" in given, given.get("seen", "")[:100]
+    try:
+        with or_back(memory_url(id), same=errors.NotFoundError):
+            change = await memory.library.amend(id, wanted, library.OWNER, seen=seen, mute=mute)
+    except errors.StaleError:
+        found = await _newest(memory, id)
+        return await _write(memory, visit, form, 409, detail=found, notice="stale")
+    except errors.UnclearError:
+        return await _write(memory, visit, form, 422, detail=found, notice="unclear", meant=LONGEST)
+    new = next((op.id for op in change.ops if op.kind == "fact" and op.id != id), id)
+    return visit.redirect(memory_url(new), what="amend", change=change.id, back=memory_url(id))
+
+
+@routes.post("/messages/{number}/recall")
+async def hear_again(
+    number: Annotated[int, Path(ge=1, le=2**53)], memory: Memory, visit: Visit
+) -> Response:
+    """Let a message be recalled that was not to be."""
+    back = local_path(visit.form.get("back", "/records"))
+    with or_back(back, nothing=errors.NotFoundError):
+        change = await memory.library.hear_again(number, library.OWNER)
+    return visit.redirect(back, what="hear_again", change=change.id, back=back)
+
+
+async def _newest(memory: Memory, id: str) -> library.FactDetail:
+    """A fact, or the last of those that replace it."""
+    found = await memory.library.fact(id)
+    seen = {id}
+    while found.replaced_by and (newer := found.replaced_by[-1].fact.id) not in seen:
+        seen.add(newer)
+        found = await memory.library.fact(newer)
+    return found
+
+
+async def _write(
+    memory: Memory,
+    visit: Visit,
+    form: FactForm,
+    status: int = 200,
+    *,
+    detail: library.FactDetail | None = None,
+    notice: str = "",
+    meant: Container[str] = (),
+) -> Response:
+    """The form.
+
+    Args:
+        notice: Why it is shown again.
+        meant: The fields for which is listed whom they may mean.
+    """
+    session = detail.line.session.id if detail else form.session
+    stored = FactForm.of(detail.line, visit.words) if detail else None
+    choices = {
+        field: await memory.library.search(text, MEANT, session)
+        for field, text in (("about", form.about.strip()), ("object", form.object.strip()))
+        if field in meant and text
+    }
+    cards = await memory.library.cards(each.node for some in choices.values() for each in some)
+    here = [each.node for each in choices.get("about", ()) if each.here]
+    is_chosen = form.about_node in ("new", *(each.node for each in choices.get("about", ())))
+    if not detail and len(here) == 1 and not is_chosen:
+        form = replace(form, about_node=here[0])
+    return visit.render(
+        "memory_edit.html",
+        status,
+        form=form,
+        stored=stored,
+        differs=form.changed(stored) if stored else (),
+        detail=detail,
+        sessions=[] if detail else await memory.library.sessions(),
+        predicates=visit.words.predicates(form.predicate),
+        longest=LONGEST,
+        choices=choices,
+        cards={each.node: each for each in cards},
+        notice=notice,
+    )
 
 
 @routes.get("/memories")
