@@ -12,6 +12,7 @@ from ..context import Context, Part
 from ..deletion import forget_me, retraction
 from ..errors import ConflictError, NotFoundError, StaleError
 from ..model import (
+    EPISODE_MESSAGES,
     Asker,
     Change,
     Entity,
@@ -33,7 +34,6 @@ from ..model import (
     continues,
     is_entity,
 )
-from ..model.conversation import MAX_MESSAGES
 from ..privacy.redaction import disclosed
 from ..privacy.scope import Rank
 from ..retention import fades_at, strength
@@ -661,7 +661,7 @@ class Library(Part):
     async def is_present(self, session: str, since: float) -> bool:
         """Whether a moment is of the conversation that a Session has now."""
         said = await self._journal.read(
-            lambda rows: rows.messages_before(session, None, MAX_MESSAGES)
+            lambda rows: rows.messages_before(session, None, EPISODE_MESSAGES)
         )
         times = [since, *(message.at for message in said if message.at > since), self._now()]
         return all(

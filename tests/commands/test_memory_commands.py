@@ -10,8 +10,7 @@ import pytest
 from graph_memory.access import Access
 from graph_memory.commands.memory_commands import Commands
 from graph_memory.errors import GraphMemoryError
-from graph_memory.model import Entity, Episode, Fact, Turn, User
-from graph_memory.model.conversation import Quote
+from graph_memory.model import Entity, Episode, Fact, Quote, Turn, User
 from graph_memory.retention import DAY
 from graph_memory.service import MemoryService
 from graph_memory.store import Draft

@@ -15,8 +15,17 @@ from graph_memory.learning.batching import (
     batch_size,
     upcoming,
 )
-from graph_memory.model import BOT, GAP, Episode, Message, Name, Participation, Session, episode_id
-from graph_memory.model.conversation import MAX_MESSAGES
+from graph_memory.model import (
+    BOT,
+    EPISODE_MESSAGES,
+    GAP,
+    Episode,
+    Message,
+    Name,
+    Participation,
+    Session,
+    episode_id,
+)
 from graph_memory.settings import Settings
 from graph_memory.store import Journal
 
@@ -202,13 +211,13 @@ async def test_a_batch_stops_at_local_midnight(chat: Chat):
 
 async def test_a_batch_does_not_overfill_an_episode(journal: Journal, room: Chat):
     step = 3.0
-    for count in (MAX_MESSAGES - FEW_IN_GROUP, FEW_IN_GROUP + 3):
+    for count in (EPISODE_MESSAGES - FEW_IN_GROUP, FEW_IN_GROUP + 3):
         for number in range(count):
             room.at -= 60 - step
             await room.say("zhang", f"第{number}句", "张三")
         await room.claim()
     last = await journal.read(lambda rows: rows.episode(room.session.id))
-    assert (last.messages, last.last_message) == (MAX_MESSAGES, MAX_MESSAGES)
+    assert (last.messages, last.last_message) == (EPISODE_MESSAGES, EPISODE_MESSAGES)
     assert len((await room.claim()).messages) == 3
     assert len(await room.rows(Episode)) == 2
 

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph_memory.learning.batching import upcoming
-from graph_memory.model import GAP, Episode, continues, episode_id
-from graph_memory.model.conversation import MAX_MESSAGES
+from graph_memory.model import EPISODE_MESSAGES, GAP, Episode, continues, episode_id
 
 from ..makers import CHINA, HOME, message, user
 
@@ -25,8 +24,8 @@ def test_ten_minutes_of_silence_end_it():
 
 
 def test_two_hundred_messages_end_it():
-    found = runs(*range(MAX_MESSAGES * 2 + 1))
-    assert [run.messages for run in found] == [MAX_MESSAGES, MAX_MESSAGES, 1]
+    found = runs(*range(EPISODE_MESSAGES * 2 + 1))
+    assert [run.messages for run in found] == [EPISODE_MESSAGES, EPISODE_MESSAGES, 1]
 
 
 def test_local_midnight_ends_it():

@@ -17,8 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from graph_memory.errors import GraphMemoryError
-from graph_memory.model import Session, User, stable_id
-from graph_memory.model.conversation import Turn
+from graph_memory.model import Session, Turn, User, stable_id
 from graph_memory.service import MemoryService
 from graph_memory.store import Draft
 from graph_memory.transfer import Options, rename_chat
