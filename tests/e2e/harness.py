@@ -13,7 +13,7 @@ import socket
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
@@ -589,9 +589,12 @@ class AstrBotInstance:
             headers.setdefault("Authorization", f"Bearer {self._token}")
         return self._http.request(method, path, headers=headers, **kwargs)
 
-    async def create_persona(self, persona_id: str, prompt: str = "") -> None:
+    async def create_persona(
+        self, persona_id: str, prompt: str = "", tools: Sequence[str] | None = None
+    ) -> None:
+        """Create one that may use some tools; ``None`` is all."""
         told = {"persona_id": persona_id, "system_prompt": prompt or f"You are {persona_id}."}
-        await self.api("POST", "/api/v1/personas", json=told)
+        await self.api("POST", "/api/v1/personas", json=told | {"tools": tools})
 
     async def conversations(self, umo: str) -> list[dict[str, Any]]:
         """Conversations of one session, newest first."""
