@@ -75,8 +75,13 @@ async def test_an_empty_memory_says_what_to_do_and_is_shown_with_a_sample(
     tmp_path, language, name, hint
 ):
     async with visited(tmp_path, language=language) as (memory, browser):
-        for path in ("/", "/memories", "/graph"):
-            assert hint in (await see(browser, path)).text
+        for path in ("/", "/memories", "/memories/new", "/graph"):
+            page = await see(browser, path)
+            assert hint in page.text
+            assert not page.all("p", id="shown") + page.all("a", href="#ask-title"), "no picture"
+            assert not page.all("form", method="post", **{"class": "edit"}), "no chat to choose"
+            scripts = {tag.get("src", "").split("/")[-1] for tag in page.all("script")}
+            assert not scripts & {"main.js", "typed.js"}, "of what is not there"
         page = await see(browser, "/")
         assert page.all("form", action="/sample")
         assert page.all("ol", **{"class": "steps"})

@@ -86,12 +86,13 @@ class FactForm:
         """What that asks for; what is as in ``old`` stays to the second.
 
         Raises:
-            ValueError: A date or a number is none.
+            ValueError: A date or a number is none, or nothing is said.
         """
         percent = float(self.importance)
         is_known = self.predicate in model.PREDICATES or self.predicate in relations
         is_known = is_known or (old is not None and self.predicate == old.predicate)
-        if not 0 <= percent <= 100 or not is_known:
+        is_said = old is not None or (self.statement.strip() and self.about.strip())
+        if not (0 <= percent <= 100 and is_known and is_said):
             raise ValueError("not a choice of the form")
         begin = midnight(self.since, zone) if self.since else None
         end = midnight(self.until, zone, 1) if self.until else None
@@ -149,14 +150,13 @@ async def tell(memory: Memory, visit: Visit) -> Response:
         wanted = form.amendment(memory.zone, visit.words.relations)
     except ValueError:
         return await _write(memory, visit, form, 422, notice="invalid")
-    if not (form.statement.strip() and form.about.strip()):
-        return await _write(memory, visit, form, 422, notice="invalid")
     if form.session not in {each.id for each in await memory.library.sessions()}:
         return await _write(memory, visit, form, 422, notice="gone")
     about = library.Meant(form.about, form.about_node)
     try:
-        with or_back("/memories/new", known=errors.NotFoundError):
-            change = await memory.library.tell(form.session, about, wanted)
+        change = await memory.library.tell(form.session, about, wanted)
+    except errors.NotFoundError:
+        return await _write(memory, visit, form, 422, notice="known", meant=LONGEST)
     except errors.UnclearError:
         return await _write(memory, visit, form, 422, notice="unclear", meant=LONGEST)
     new = next(op.id for op in change.ops if op.kind == "fact")
