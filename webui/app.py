@@ -17,7 +17,6 @@ from starlette.routing import Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import Receive, Scope, Send
 
-from .auth import Keyring
 from .core import access, errors, mcp_server, queries, service, settings
 from .guard import AGENTS, API, Guard, Site, problem
 from .pages import data, fading, graph_pages, inspection, login, memories, overview, people
@@ -43,7 +42,7 @@ def create_app(
         tune: Keeps settings; ``None`` if they cannot be changed from here.
         reopen: Opens the memory anew; ``None`` where no backup can be restored: it is shared.
     """
-    keyring, site = Keyring(key), Site(options.webui_public_url)
+    keyring, site = access.Keyring(key), Site(options.webui_public_url)
     app = FastAPI(
         openapi_url=None,
         redirect_slashes=False,

@@ -19,8 +19,7 @@ from starlette.requests import ClientDisconnect, Request, cookie_parser
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from .auth import Keyring
-from .core import locales
+from .core import access, locales
 from .server import PATIENCE
 
 logger = logging.getLogger("graph_memory.webui")
@@ -153,7 +152,9 @@ def is_ip(text: str) -> bool:
 class Guard:
     """ASGI middleware: authentication, CSRF, body size, security headers, last resort."""
 
-    def __init__(self, app: ASGIApp, keyring: Keyring, site: Site, agents: bool = False) -> None:
+    def __init__(
+        self, app: ASGIApp, keyring: access.Keyring, site: Site, agents: bool = False
+    ) -> None:
         self._app = app
         self._agents = agents
         self._keyring = keyring

@@ -14,8 +14,7 @@ import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from .auth import network_of
-from .core import errors
+from .core import access, errors
 
 GRACE = 5.0
 """Seconds that :meth:`WebServer.stop` takes at most."""
@@ -73,7 +72,7 @@ class LimitedConnection(H11Protocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        self._network = network_of(self.client[0]) if self.client else ""
+        self._network = access.network_of(self.client[0]) if self.client else ""
         from_there = [each for each in self.connections if each._network == self._network]  # type: ignore[union-attr]
         if len(self.connections) > MAX_CONNECTIONS or len(from_there) > MAX_FROM_ONE:
             self.connections.discard(self)

@@ -16,14 +16,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from starlette.datastructures import Headers
 
-from graph_memory.access import Access
+from graph_memory.access import FREE, FREE_FOR_ALL, Access
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 from tests.cases import rows
 from tests.makers import last_change
 from webui import guard
 from webui.app import create_app
-from webui.auth import FREE, FREE_FOR_ALL
 from webui.guard import HEADERS, MAX_BODY, Site, local_path, split
 
 from .browsing import send

@@ -7,7 +7,7 @@ import math
 from fastapi import APIRouter, Request
 from starlette.responses import RedirectResponse, Response
 
-from ..auth import BROWSER_AGE, SESSION_AGE, Keyring
+from ..core import access
 from ..guard import STALE, Site, local_path
 from ..rendering import CHOICES, Visit
 
@@ -30,7 +30,7 @@ async def ask_key(request: Request, visit: Visit) -> Response:
 @routes.post("/login")
 async def enter(request: Request, visit: Visit) -> Response:
     """Try a key or a link: in with cookies, or once more, perhaps later."""
-    keyring: Keyring = request.app.state.keyring
+    keyring: access.Keyring = request.app.state.keyring
     site: Site = request.app.state.site
     given = visit.form
     wanted = local_path(given.get("next", "/"))
@@ -43,8 +43,8 @@ async def enter(request: Request, visit: Visit) -> Response:
     if pause is None:
         entered = RedirectResponse(wanted, status_code=303)
         for name, value, age in (
-            (keyring.cookie, await keyring.issue(), SESSION_AGE),
-            (keyring.browser_cookie, keyring.know(), BROWSER_AGE),
+            (keyring.cookie, await keyring.issue(), access.SESSION_AGE),
+            (keyring.browser_cookie, keyring.know(), access.BROWSER_AGE),
         ):
             secure = site.is_encrypted(request.scope)
             entered.set_cookie(
@@ -62,7 +62,7 @@ async def enter(request: Request, visit: Visit) -> Response:
 @routes.post("/logout")
 async def leave(request: Request) -> Response:
     """End a login; copies of its cookie are worth nothing any more."""
-    keyring: Keyring = request.app.state.keyring
+    keyring: access.Keyring = request.app.state.keyring
     if request.state.login:
         await keyring.revoke(request.state.login)
     response = RedirectResponse("/login", status_code=303)
@@ -84,5 +84,7 @@ async def prefer(visit: Visit, back: str = "/") -> Response:
     for name, (cookie, accepted) in CHOICES.items():
         value = visit.query.get(name, "")
         if value in accepted:
-            response.set_cookie(cookie, value, max_age=BROWSER_AGE, httponly=True, samesite="lax")
+            response.set_cookie(
+                cookie, value, max_age=access.BROWSER_AGE, httponly=True, samesite="lax"
+            )
     return response
