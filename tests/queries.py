@@ -38,7 +38,7 @@ REVIEWED = {
     "graph_memory/store/rows.py": "key order query rest where",
     "graph_memory/store/schema.py": "cls columns fields whole",
     "graph_memory/transfer/import_runs.py": "marks nodes",
-    "graph_memory/transfer/sources/source.py": "query",
+    "graph_memory/transfer/sources/__init__.py": "query",
 }
 """Names in a module that hold constants only: names of the schema, marks (``?, ?``), parts of
 queries that are written in the module."""

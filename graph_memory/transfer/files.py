@@ -1,4 +1,4 @@
-"""Files that are imported and exported: names, places, room on the disk.
+"""Files that are imported and exported: kinds, names, places, room on the disk.
 
 What comes in is read from ``imports/`` in the data directory, or from wherever the owner
 says by an absolute path; what goes out is written to ``exports/``, for the owner of the
@@ -7,12 +7,13 @@ process only, and is there whole or not at all.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import secrets
 import shutil
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,7 +24,13 @@ from ..errors import ClosedError, FormatError, JournalError, NotFoundError
 from ..store import copies
 from ..store.connection import failing
 from ..text import clean
-from .file_format import is_storable
+from .file_format import FORMAT, is_storable, read_own_file
+from .sources import Options, Pieces, database
+from .sources.astrbot_history import read_astrbot_history
+from .sources.chat_lines import read_chat_lines
+from .sources.graphmemory_05 import read_graphmemory_05
+from .sources.livingmemory import read_livingmemory
+from .sources.qq_chat_exporter import read_qq_chat
 
 IMPORTS, EXPORTS = "imports", "exports"
 MINE = "mine"
@@ -39,6 +46,16 @@ _NOT_IN_NAMES = re.compile(r'[\x00-\x1f\x7f<>:"/\\|?*\ud800-\udfff]+')
 """What some system does not allow in the name of a file."""
 SLACK = 3
 """How many times its size a file may need while it is imported."""
+OWN_FORMAT = "memory"
+SOURCES: dict[str, Callable[[Path, Options], Pieces]] = {
+    OWN_FORMAT: read_own_file,
+    "astrbot": read_astrbot_history,
+    "chat": read_chat_lines,
+    "livingmemory": read_livingmemory,
+    "graphmemory": read_graphmemory_05,
+    "qq": read_qq_chat,
+}
+"""Readers of files by the name of their kind; they block, and raise ``FormatError``."""
 _OURS = secrets.token_hex(4)
 """Tells the drafts of this process from those that a kill left."""
 
@@ -206,3 +223,44 @@ def writing(path: Path) -> Iterator[TextIO]:
     """A file that gets its name once it is complete, readable for nobody else."""
     with failing(f"{path.name} could not be written"), data_directory.writing(path) as file:
         yield file
+
+
+def detect(path: Path, format: str = "") -> str:
+    """The kind of file, a key of :data:`SOURCES`.
+
+    Args:
+        format: What the owner says it is; empty: by what the file looks like.
+
+    Raises:
+        FormatError: Nobody knows this kind of file.
+    """
+    name = format or _guess(path)
+    if name not in SOURCES:
+        kinds = ", ".join(SOURCES)
+        error = FormatError(f"what kind of file this is, is not known; {kinds}?")
+        raise error.told("kind", kinds=kinds)
+    return name
+
+
+def _guess(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            head = file.read(4_096)
+    except OSError as error:
+        raise FormatError(f"the file cannot be read: {error}").told("unreadable") from error
+    if head.startswith(b"SQLite format 3\0"):
+        with database(path, "conversations", "messages", "documents") as (_, tables):
+            return "astrbot" if "conversations" in tables else "livingmemory"
+    text = head.decode("utf-8", "ignore").lstrip("\ufeff \r\n\t")
+    try:
+        first = json.loads(text.partition("\n")[0])
+    except (ValueError, RecursionError):
+        first = None
+    if isinstance(first, dict):
+        if first.get("format") == FORMAT:
+            return OWN_FORMAT
+        if "text" in first and "time" in first:
+            return "chat"
+    if '"chatInfo"' in text:
+        return "qq"
+    return "graphmemory" if '"entities"' in text else ""

@@ -34,7 +34,7 @@ from .deduplication import Said, join, referred, requoted
 from .files import Stop
 from .import_runs import OWNER, STEP, Run, saved
 from .intake import Intake
-from .sources import OWN_FORMAT, SOURCES, Options
+from .sources import Options
 
 logger = logging.getLogger("graph_memory.transfer")
 
@@ -175,7 +175,7 @@ class Importer:
         intake = Intake(self.format, self.options.zone)
         try:
             files.require_room(self.directory, self.path)
-            for number, piece in enumerate(SOURCES[self.format](self.path, self.options)):
+            for number, piece in enumerate(files.SOURCES[self.format](self.path, self.options)):
                 if number % STEP == 0:
                     self.stop.look()
                 intake.add(piece)
@@ -363,7 +363,7 @@ class _ImportTask:
         stored = mail.insert(db, message, run.id)
         session = self._sessions[message.session]
         # A memory that was exported says itself who was there.
-        if run.format != OWN_FORMAT and session.is_group and message.is_human:
+        if run.format != files.OWN_FORMAT and session.is_group and message.is_human:
             presence.cover(db, run.id, session.circle, message.sender, message.at, tell)
         tell(stored)
         run.count += 1

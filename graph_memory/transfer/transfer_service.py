@@ -24,7 +24,7 @@ from .export import Exported, lines_for, write_export
 from .files import Stop
 from .import_runs import Run, saved
 from .importer import Brought, Importer, Plan
-from .sources import Options, detect
+from .sources import Options
 
 logger = logging.getLogger("graph_memory.transfer")
 
@@ -174,7 +174,7 @@ class TransferService(Part):
             FormatError: There is no such file, or nobody knows its kind.
         """
         path = await asyncio.to_thread(files.find, self._directory, name)
-        kind = await asyncio.to_thread(detect, path, format)
+        kind = await asyncio.to_thread(files.detect, path, format)
         about = (self._directory, self._journal, path, kind, options, self._now)
         return Importer(*about, self._context.settings.remembers, learns, self._stop)
 

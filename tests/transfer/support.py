@@ -14,7 +14,7 @@ from graph_memory.model import Message, Presence, Row, Session
 from graph_memory.store import Draft, Journal
 from graph_memory.transfer import Importer, Options, Plan, Run
 from graph_memory.transfer.export import write_export
-from graph_memory.transfer.sources import detect
+from graph_memory.transfer.files import detect
 from tests.makers import T0
 
 PLATFORMS = {"qq": "aiocqhttp", "webchat": "webchat"}

@@ -24,9 +24,8 @@ from graph_memory.store import Journal
 from graph_memory.store.pauses import Pauses
 from graph_memory.transfer import rename_chat
 from graph_memory.transfer.intake import Intake
-from graph_memory.transfer.sources import astrbot_history
+from graph_memory.transfer.sources import astrbot_history, circle_meant, place_of
 from graph_memory.transfer.sources.qq_chat_exporter import read_qq_chat
-from graph_memory.transfer.sources.source import circle_meant, place_of
 from graph_memory.transfer.transfer_service import next_batch
 from tests.makers import T0, group, message, private, scan, user
 

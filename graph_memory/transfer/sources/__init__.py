@@ -1,70 +1,136 @@
-"""Sources of imports: one module for each kind of file."""
+"""Sources of imports: one module for each kind of file, and what all share."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, tzinfo
+from operator import itemgetter
 from pathlib import Path
+from typing import Any
 
 from ...errors import FormatError
-from ..file_format import FORMAT, read_own_file
-from .astrbot_history import read_astrbot_history
-from .chat_lines import read_chat_lines
-from .graphmemory_05 import read_graphmemory_05
-from .livingmemory import read_livingmemory
-from .qq_chat_exporter import read_qq_chat
-from .source import Options as Options
-from .source import Pieces, database
-from .source import circle_meant as circle_meant
+from ...model import GROUP, NO_PERSONA, Session
+from ...store.connection import open_to_read
+from ...store.rows import PAGE, paged
+from ..file_format import Piece, split_circle
+from ..intake import ChatWindow, Skipped, SourceLine
 
-OWN_FORMAT = "memory"
-SOURCES: dict[str, Callable[[Path, Options], Pieces]] = {
-    OWN_FORMAT: read_own_file,
-    "astrbot": read_astrbot_history,
-    "chat": read_chat_lines,
-    "livingmemory": read_livingmemory,
-    "graphmemory": read_graphmemory_05,
-    "qq": read_qq_chat,
-}
-"""Readers of files by the name of their kind; they block, and raise ``FormatError``."""
+_BETWEEN = {"lark": "%"} | dict.fromkeys(
+    ("aiocqhttp", "qq_official", "qq_official_webhook", "slack"), "_"
+)
+"""What is between sender and group in the id of a Session under AstrBot's ``unique_session``."""
+
+Pieces = Iterator[Piece | SourceLine | Skipped]
 
 
-def detect(path: Path, format: str = "") -> str:
-    """The kind of file, a key of :data:`SOURCES`.
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the owner says about a file.
 
-    Args:
-        format: What the owner says it is; empty: by what the file looks like.
+    Attributes:
+        zone: Of times that name none.
+        persona: Of conversations that name none.
+        platform: Type of the platform whose accounts a file names.
+        platforms: Platform type by id, as AstrBot's settings have them.
+        bots: Accounts of the bot.
+        into: Circle of what does not say where it was said; empty: it stays outside.
+        now: Time of what does not say when.
+    """
+
+    zone: tzinfo = UTC
+    persona: str = NO_PERSONA
+    platform: str = ""
+    platforms: Mapping[str, str] = field(default_factory=dict)
+    bots: frozenset[str] = frozenset()
+    into: str = ""
+    now: float = 0.0
+
+    @property
+    def key(self) -> str:
+        """What of it decides about what comes in."""
+        platforms = sorted(self.platforms.items())
+        return repr((self.persona, self.platform, platforms, sorted(self.bots), self.into))
+
+    def place(self) -> ChatWindow | None:
+        """The chat window of what does not say where it was said."""
+        if not self.into:
+            return None
+        platform, kind, key = split_circle(self.into)
+        return ChatWindow(platform, *((key, "") if kind == GROUP else ("", key)))
+
+    def session(self) -> Session | None:
+        """The Session of what does not say where it was said."""
+        place = self.place()
+        return place.session(self.persona) if place else None
+
+
+def place_of(umo: Any, platforms: Mapping[str, str]) -> ChatWindow | None:
+    """The chat window behind a unified message origin of AstrBot.
+
+    ``None`` for another form and for an unknown platform.
+    """
+    platform, kind, session = [*str(umo or "").split(":", 2), "", ""][:3]
+    type = platforms.get(platform, "")
+    if not type or not session:
+        return None
+    if kind == "GroupMessage":
+        account, _, group = session.rpartition(_BETWEEN.get(type, "\0"))
+        return ChatWindow(type, group, account, f"{platform}:{kind}:{group}")
+    if kind != "FriendMessage":
+        return None
+    # A web chat's session is made of the user's name and a number.
+    account = session.split("!")[1] if session.startswith("webchat!") else session
+    return ChatWindow(type, "", account, str(umo)) if account else None
+
+
+def circle_meant(text: str, platform: str) -> str:
+    """The circle that somebody wrote, of ``platform`` if it names none.
 
     Raises:
-        FormatError: Nobody knows this kind of file.
+        FormatError: It is none.
     """
-    name = format or _guess(path)
-    if name not in SOURCES:
-        kinds = ", ".join(SOURCES)
-        error = FormatError(f"what kind of file this is, is not known; {kinds}?")
-        raise error.told("kind", kinds=kinds)
-    return name
+    plain = text.replace("：", ":")
+    circle = f"{platform}:{plain}" if plain.count(":") == 1 else plain
+    if circle:
+        split_circle(circle)
+    return circle
 
 
-def _guess(path: Path) -> str:
+@contextmanager
+def database(path: Path, *tables: str) -> Iterator[tuple[sqlite3.Connection, set[str]]]:
+    """A database that another program may be using, and the names of its tables.
+
+    Raises:
+        FormatError: It cannot be read, or has none of ``tables``.
+    """
     try:
-        with path.open("rb") as file:
-            head = file.read(4_096)
-    except OSError as error:
-        raise FormatError(f"the file cannot be read: {error}").told("unreadable") from error
-    if head.startswith(b"SQLite format 3\0"):
-        with database(path, "conversations", "messages", "documents") as (_, tables):
-            return "astrbot" if "conversations" in tables else "livingmemory"
-    text = head.decode("utf-8", "ignore").lstrip("\ufeff \r\n\t")
+        with closing(open_to_read(path)) as db:
+            db.execute("BEGIN")
+            query = "SELECT name FROM sqlite_master WHERE type = 'table'"
+            found = {name for (name,) in db.execute(query)}
+            if found.isdisjoint(tables):
+                raise FormatError(f"it has none of the tables {', '.join(tables)}").told("alien")
+            yield db, found
+    except sqlite3.Error as error:
+        raise FormatError(f"the database cannot be read: {error}").told("unreadable") from error
+
+
+def pages(db: sqlite3.Connection, query: str, limit: int = PAGE) -> Iterator[tuple[Any, ...]]:
+    """Rows of a table, page by page.
+
+    Args:
+        query: Takes the number after which to go on, the first column, and a limit.
+    """
+    return paged(lambda after: db.execute(query, (after, limit)).fetchall(), -1, itemgetter(0))
+
+
+def parsed(text: Any) -> Any:
+    """What a JSON text says; ``None`` if it is none."""
     try:
-        first = json.loads(text.partition("\n")[0])
+        return json.loads(text) if isinstance(text, str | bytes) else None
     except (ValueError, RecursionError):
-        first = None
-    if isinstance(first, dict):
-        if first.get("format") == FORMAT:
-            return OWN_FORMAT
-        if "text" in first and "time" in first:
-            return "chat"
-    if '"chatInfo"' in text:
-        return "qq"
-    return "graphmemory" if '"entities"' in text else ""
+        return None

@@ -23,7 +23,7 @@ from ...locales import in_all
 from ...model import BOT
 from ...text import clean
 from ..intake import EXACT, Skipped, SourceLine
-from .source import Options, Pieces, database, pages, parsed, place_of
+from . import Options, Pieces, database, pages, parsed, place_of
 
 RUN = 20
 """Lines that are taken for one conversation if nobody knows."""

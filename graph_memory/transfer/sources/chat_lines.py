@@ -12,7 +12,7 @@ from ...errors import FormatError
 from ...model import BOT
 from ..file_format import Key, Text, lines_of, parse, validate
 from ..intake import ChatWindow, SourceLine
-from .source import Options, Pieces
+from . import Options, Pieces
 
 
 class ChatLine(BaseModel):

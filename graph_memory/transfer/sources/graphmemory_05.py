@@ -25,7 +25,7 @@ from ...model import (
 )
 from ...retention import initial_half_life
 from ...text import clean, is_chinese, normalise, one_line, told_by
-from .source import Options, Pieces, place_of
+from . import Options, Pieces, place_of
 
 MAX_SIZE = 256 << 20
 """Bytes of a file: it is read as a whole."""

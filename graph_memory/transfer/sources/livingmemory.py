@@ -13,7 +13,7 @@ from ...dates import timestamp
 from ...model import BOT, Episode, stable_id
 from ...text import clean
 from ..intake import Skipped, SourceLine
-from .source import Options, Pieces, database, pages, parsed, place_of
+from . import Options, Pieces, database, pages, parsed, place_of
 
 _MESSAGES = (
     "SELECT id, session_id, role, content, sender_id, sender_name, timestamp"

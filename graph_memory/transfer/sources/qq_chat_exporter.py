@@ -19,7 +19,7 @@ from ...errors import FormatError
 from ...model import BOT
 from ..file_format import lines_of, parse
 from ..intake import ChatWindow, Skipped, SourceLine
-from .source import Options, Pieces
+from . import Options, Pieces
 
 PLATFORM = "aiocqhttp"
 MAX_PATH = 4_096
