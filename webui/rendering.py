@@ -20,14 +20,13 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.types import Receive, Scope, Send
 
-from .core import errors, model, pinyin, service, settings, text
+from .core import errors, locales, model, pinyin, service, settings, text
 from .guard import DASHBOARD, FLASH_COOKIE, LANGUAGE_COOKIE, THEME_COOKIE, is_ip, local_path
-from .i18n import LANGUAGES, Translator
 
 logger = logging.getLogger("graph_memory.webui")
 _TEMPLATES = Path(__file__).parent / "templates"
 THEMES = ("auto", "light", "dark")
-CHOICES = {"language": (LANGUAGE_COOKIE, tuple(LANGUAGES)), "theme": (THEME_COOKIE, THEMES)}
+CHOICES = {"language": (LANGUAGE_COOKIE, tuple(locales.LANGUAGES)), "theme": (THEME_COOKIE, THEMES)}
 SLICE = 800
 """Pieces of a page that are written at a time: about 1 ms."""
 SOON = 1.0
@@ -95,8 +94,8 @@ class PageRequest:
         """What all pages share; see ``create_app``."""
         options: settings.Settings = self.app.options
         chosen = request.cookies.get(LANGUAGE_COOKIE, "")
-        language = chosen if chosen in LANGUAGES else options.language
-        self.words = Translator(language, self.app.memory.zone, options.relations(language))
+        language = chosen if chosen in locales.LANGUAGES else options.language
+        self.words = locales.Translator(language, self.app.memory.zone, options.relations(language))
 
     @property
     def choices(self) -> dict[str, list[str]]:
@@ -128,7 +127,7 @@ class PageRequest:
             t=self.words,
             theme=theme if theme in THEMES else "auto",
             themes=THEMES,
-            languages=LANGUAGES,
+            languages=locales.LANGUAGES,
             login=login,
             token=keyring.token(login) if login else "",
             marks=self._marks,

@@ -6,11 +6,11 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from graph_memory.locales import Translator
 from graph_memory.model import Episode, Message
 from graph_memory.service import MemoryService
 from graph_memory.store import Draft
 from graph_memory.store.queries import FactFilter
-from webui.i18n import Translator
 from webui.rendering import memory_url
 
 from .browsing import PRIVATE, see

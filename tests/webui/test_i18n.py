@@ -7,11 +7,10 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from graph_memory.graph import GraphState
-from graph_memory.locales import TEXTS
+from graph_memory.locales import TEXTS, Translator
 from graph_memory.model import PREDICATES, EntityType
 from graph_memory.store.rows import ASKED, EXPIRED, RETRACTED
 from tests.cases import rows
-from webui.i18n import Translator
 
 ROOT = Path(__file__).resolve().parents[2]
 WEBUI, STATIC = ROOT / "webui", ROOT / "pages/memory/static"

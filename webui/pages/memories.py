@@ -14,9 +14,8 @@ from urllib.parse import parse_qsl
 from fastapi import APIRouter, Path
 from starlette.responses import Response
 
-from ..core import errors, library, model, queries
+from ..core import errors, library, locales, model, queries
 from ..guard import local_path, split
-from ..i18n import Translator
 from ..listing import FactListing, FactQuery, Id, midnight
 from ..rendering import Memory, Visit, memory_url, or_back
 
@@ -57,7 +56,7 @@ class FactForm:
     hearsay: str = ""
 
     @classmethod
-    def of(cls, line: library.FactLine, words: Translator) -> FactForm:
+    def of(cls, line: library.FactLine, words: locales.Translator) -> FactForm:
         """What a fact states now."""
         fact = line.fact
         since = words.iso(fact.valid_from)[:10]
