@@ -123,7 +123,7 @@ export class Picture extends EventTarget {
     const seen = model.visible.filter((node) => this.#isInside(node));
     if (!isMany) this.#layers(seen, near);
     this.#rings();
-    this.#haunt();
+    this.#haunt(seen);
     this.#label(seen, near);
     this.canvas.dataset.view = `${x.toFixed(1)} ${y.toFixed(1)} ${k.toFixed(4)}`;
     this.canvas.dataset.nodes = model.visible.length;
@@ -302,12 +302,15 @@ export class Picture extends EventTarget {
   }
 
   // What stands for neighbours that are not shown: a group for each relation, of many all.
-  #haunt() {
+  #haunt(seen) {
     const { brush, ink, model } = this;
     this.#ghosts = [];
     brush.font = `600 11px ${ink.font}`;
     brush.textAlign = "center";
     brush.lineWidth = 1;
+    brush.strokeStyle = ink["line-2"];
+    brush.setLineDash([2.5, 3]);
+    const taken = seen.map(({ px, py, pr }) => [px - pr, py - pr, px + pr, py + pr]);
     for (const id of model.expanded.keys()) {
       const node = model.nodes.get(id);
       const count = node ? model.rest(id) : 0;
@@ -315,23 +318,42 @@ export class Picture extends EventTarget {
       const groups = model.rests(id).slice(0, GROUPS)
         .map(([relation, left]) => [relation, `${this.predicates[relation] ?? relation} +${left}`]);
       if (groups.length !== 1) groups.push(["", `+${count}`]);
+      const widths = groups.map(([, text]) => brush.measureText(text).width + 14);
+      const [left, top] = this.#clear(node, Math.max(...widths), 21 * groups.length - 3, taken);
+      brush.beginPath();
+      brush.moveTo(node.px, node.py);
+      brush.lineTo(left + Math.max(0, Math.min(widths[0], node.px - left)), top + 9);
+      brush.stroke();
       groups.forEach(([relation, text], row) => {
-        const wide = brush.measureText(text).width + 14;
-        const [left, top] = [node.px + node.pr + 4, node.py - node.pr - 19 + 21 * row];
-        this.#ghosts.push({ id, relation, box: [left, top, left + wide, top + 18] });
+        const box = [left, top + 21 * row, left + widths[row], top + 21 * row + 18];
+        this.#ghosts.push({ id, relation, box });
+        taken.push(box);
         brush.fillStyle = ink.sheet;
-        brush.strokeStyle = ink["line-2"];
-        brush.setLineDash([2.5, 3]);
         brush.beginPath();
-        brush.roundRect(left, top, wide, 18, 9);
+        brush.roundRect(left, box[1], widths[row], 18, 9);
         brush.fill();
         brush.stroke();
-        brush.setLineDash([]);
         brush.fillStyle = ink["ink-2"];
-        brush.fillText(text, left + wide / 2, top + 13);
+        brush.fillText(text, left + widths[row] / 2, box[1] + 13);
       });
     }
+    brush.setLineDash([]);
     this.canvas.dataset.more = [...new Set(this.#ghosts.map(({ id }) => id))].map((id) => model.rest(id)).join(" ");
+  }
+
+  // Where something as large stands beside a node and covers none, as near to it as it can.
+  #clear({ px, py, pr }, wide, high, taken) {
+    const near = [px + pr + 4, py - pr - 19];
+    for (let far = pr + 4; far < this.width; far += 12) {
+      const spots = [[px + far, near[1]], [px + far, py - high / 2], [px - far - wide, py - high / 2],
+        [px - wide / 2, py + far + SIZE], [px - wide / 2, py - far - high]];
+      for (const [left, top] of spots) {
+        const box = [left, top, left + wide, top + high];
+        if (box[0] < 0 || box[1] < 0 || box[2] > this.width || box[3] > this.height) continue;
+        if (!taken.some((other) => overlaps(box, other))) return [left, top];
+      }
+    }
+    return near;
   }
 
   // Names stand where there is room; where there is none the more connected one stays.
@@ -533,12 +555,13 @@ export class Picture extends EventTarget {
     }) ?? null;
   }
 
-  #ghostAt({ x, y }) {
+  // What stands there for neighbours that are not shown.
+  moreAt({ x, y }) {
     return this.#ghosts.find(({ box: [l, t, r, b] }) => x > l && x < r && y > t && y < b) ?? null;
   }
 
   #grab(point) {
-    this.#grabbed = { node: this.#nodeAt(point), more: this.#ghostAt(point) };
+    this.#grabbed = { node: this.#nodeAt(point), more: this.moreAt(point) };
   }
 
   // Around a node what stands in the way can be put aside; the map stays as it is.
@@ -557,7 +580,7 @@ export class Picture extends EventTarget {
   #hover(point) {
     const node = point && this.#nodeAt(point);
     const line = !point || node || this.model.lines.length > FAST ? null : this.#lineAt(point);
-    this.canvas.classList.toggle("pointing", Boolean(node ?? (point && this.#ghostAt(point))));
+    this.canvas.classList.toggle("pointing", Boolean(node ?? (point && this.moreAt(point))));
     if ((node?.id ?? null) === this.#hovered && line === this.#lit) return;
     this.#hovered = node?.id ?? null;
     this.#lit = line;
