@@ -8,8 +8,8 @@ const shown = [...document.querySelectorAll("[data-progress]")];
 function draw(part, { done, total }) {
   const bar = part.querySelector("progress");
   if (total) Object.assign(bar, { max: total, value: done });
-  part.querySelector("[data-done]").textContent = done.toLocaleString();
-  part.querySelector("[data-total]").textContent = total ? ` / ${total.toLocaleString()}` : "";
+  part.querySelector("[data-done]").textContent = done.toLocaleString("en");
+  part.querySelector("[data-total]").textContent = total ? ` / ${total.toLocaleString("en")}` : "";
 }
 
 async function follow() {

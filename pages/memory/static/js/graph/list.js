@@ -57,7 +57,7 @@ export class List extends EventTarget {
 
   // The next page of the list.
   #further(left, selected) {
-    const text = this.words.more.replace("{count}", String(left));
+    const text = this.words.more.replace("{count}", left.toLocaleString("en"));
     const button = make("button", { type: "button", className: "more-button", textContent: text });
     button.dataset.key = "further";
     button.addEventListener("click", () => {
@@ -109,8 +109,8 @@ export class List extends EventTarget {
   }
 
   #more(id, left, relation) {
-    const word = relation ? `${this.predicates[relation] ?? relation} +${left}` : this.words.more;
-    const text = word.replace("{count}", String(left));
+    const word = relation ? `${this.predicates[relation] ?? relation} +${left.toLocaleString("en")}` : this.words.more;
+    const text = word.replace("{count}", left.toLocaleString("en"));
     const button = make("button", { type: "button", className: "more-button", textContent: text });
     button.dataset.key = `more ${id} ${relation}`;
     button.addEventListener("click", () => this.#tell("more", { id, relation }));
@@ -135,7 +135,7 @@ export class List extends EventTarget {
     const facts = told.slice(0, FACTS).map((edge) => this.#fact(edge, node.id));
     if (edges.length > FACTS) {
       const address = `/memories?${new URLSearchParams({ node: node.id })}`;
-      const text = this.words.all_facts.replace("{count}", String(edges.length));
+      const text = this.words.all_facts.replace("{count}", edges.length.toLocaleString("en"));
       facts.push(make("li", {}, make("a", { href: address, textContent: text })));
     }
     const actions = make("div", { className: "actions" });

@@ -37,7 +37,7 @@ let timer = 0;
 let atlas = null; // what the map says, once it was asked for
 
 function fill(text, values) {
-  return text.replace(/\{(\w+)\}/g, (_, key) => String(values[key] ?? ""));
+  return text.replace(/\{(\w+)\}/g, (_, key) => (values[key] ?? "").toLocaleString("en"));
 }
 
 function say(text, values = {}) {

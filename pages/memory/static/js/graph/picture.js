@@ -316,8 +316,8 @@ export class Picture extends EventTarget {
       const count = node ? model.rest(id) : 0;
       if (count === 0 || !this.#isInside(node)) continue;
       const groups = model.rests(id).slice(0, GROUPS)
-        .map(([relation, left]) => [relation, `${this.predicates[relation] ?? relation} +${left}`]);
-      if (groups.length !== 1) groups.push(["", `+${count}`]);
+        .map(([relation, left]) => [relation, `${this.predicates[relation] ?? relation} +${left.toLocaleString("en")}`]);
+      if (groups.length !== 1) groups.push(["", `+${count.toLocaleString("en")}`]);
       const widths = groups.map(([, text]) => brush.measureText(text).width + 14);
       const [left, top] = this.#clear(node, Math.max(...widths), 21 * groups.length - 3, taken);
       brush.beginPath();
