@@ -20,6 +20,8 @@ Span = tuple[float, float]
 Days = tuple[datetime, datetime]
 
 _TABLE = Path(__file__).with_name("feasts.txt").read_text("utf-8").split("\n\n")
+DAWN = timedelta(hours=5)
+"""Until when people who are still up call it the night, and the day, before."""
 YEARS = 5
 """Years back that a date without a year may be."""
 MOST_TIMES = 100
@@ -50,6 +52,8 @@ _DAYS_AGO = {"今天": 0, "今日": 0, "今早": 0, "今晚": 0, "今儿": 0, "�
 _NEAR = re.compile(
     rf"(?<![大a-z])(?:{'|'.join(_DAYS_AGO)})(?![a-z]|(?<=儿)[子女媳童孙科])", re.IGNORECASE
 )
+_NIGHT = re.compile(r"(?<=晚)|(?<=night)| ?(?:的?(?:晚|深?夜|半夜)|night\b)", re.IGNORECASE)
+"""What follows a day, or ends its name, whose night is meant."""
 _WEEKDAYS = {"一": 0, "二": 1, "三": 2, "四": 3, "五": 4, "六": 5, "日": 6, "天": 6, "末": 5,
              "mon": 0, "tue": 1, "wed": 2, "thu": 3, "fri": 4, "sat": 5, "sun": 6}  # fmt: skip
 _ON = r"一(?![共起直样些下点个])|[二三四]|五(?!天)|六|日(?![程常])|天(?!气)|末"
@@ -225,7 +229,8 @@ def day_over(text: str, now: float, zone: tzinfo) -> float | None:
     found = [written] if written else lunar or [*spans(plain, now, zone), *later]
     if _AGO.search(plain):  # of 一个月后 the very day, not what is about that time
         found = [(start, midnight((start + end) / 2, zone, 1)) for start, end in found]
-    return min((end for _, end in found if end > now), default=None)
+    ends = (end if written else midnight(end, zone) for _, end in found)
+    return min((end for end in ends if end > now), default=None)
 
 
 def precision(text: str) -> str:
@@ -264,7 +269,8 @@ def timestamp(value: object, zone: tzinfo) -> float | None:
 def spans(text: str, now: float, zone: tzinfo) -> list[Span]:
     """The times that a text speaks of, as seconds ``(start, end)``."""
     today, text = _midnight(now, zone), simplified(text)
-    relative, dated = _relative(text, today), _dates(text, today)
+    relative = _relative(text, today, is_late=now - today.timestamp() < DAWN.total_seconds())
+    dated = _dates(text, today)
     wide, narrow = (list(map(_seconds, islice(each, MOST_TIMES))) for each in (relative, dated))
     return _agreed(wide, narrow)[:MOST_TIMES]
 
@@ -285,11 +291,13 @@ def _seconds(days: Days) -> Span:
     return days[0].timestamp(), days[1].timestamp()
 
 
-def _relative(text: str, today: datetime) -> Iterator[Days]:
+def _relative(text: str, today: datetime, *, is_late: bool) -> Iterator[Days]:
+    """Days, weeks, months and years as seen from a day, or from the night after it."""
     day = timedelta(1)
     for match in _NEAR.finditer(text):
         start = today - _DAYS_AGO[match[0].lower()] * day
-        yield start, start + day
+        night = DAWN * bool(_NIGHT.match(text, match.end()))
+        yield start - is_late * day, start + day + night
     for match in _AGO.finditer(text):
         spelled = (match["zh"] or match["en"]).lower()
         count = _COUNTS[spelled] if spelled in _COUNTS else number(spelled)
@@ -306,8 +314,8 @@ def _relative(text: str, today: datetime) -> Iterator[Days]:
         if match[2] == "末" and not match[1]:
             continue  # any weekend
         for days in _days_to(match, today.weekday()):
-            start = today + days * day
-            yield start, start + (2 if match[2] == "末" else 1) * day
+            start, length = today + days * day, 2 if match[2] == "末" else 1
+            yield start, start + length * day + DAWN * bool(_NIGHT.match(text, match.end()))
 
 
 def _days_to(match: re.Match[str], weekday: int) -> list[int]:

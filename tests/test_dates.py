@@ -66,6 +66,20 @@ def test_a_day_of_last_week_is_not_the_whole_week() -> None:
     assert days("上周一共花了多少") == days("上周天气") == [("2026-09-14", "2026-09-21")]
 
 
+def test_a_night_ends_at_dawn() -> None:
+    def hours(text: str, now: str) -> list[tuple[str, ...]]:
+        found = spans(text, day(now), CHINA)
+        return [tuple(f"{datetime.fromtimestamp(at, CHINA):%d-%H}" for at in s) for s in found]
+
+    for night in ("昨晚", "昨天晚上", "昨天夜里", "last night"):
+        assert hours(night, "2026-09-23T07:00") == [("22-00", "23-05")]
+    assert hours("周一晚上", "2026-09-23T07:00")[0] == ("21-00", "22-05")
+    assert hours("last Monday night", "2026-09-23T07:00") == [("21-00", "22-05")]
+    assert hours("昨天", "2026-09-23T07:00") == [("22-00", "23-00")]
+    assert hours("今晚", "2026-09-23T01:00") == [("22-00", "24-05")]
+    assert hours("今天", "2026-09-23T01:00") == [("22-00", "24-00")]
+
+
 def test_a_month_without_a_year_is_any_year() -> None:
     assert ("2024-12-01", "2025-01-01") in days("12月我去了哪")
     assert ("2025-06-01", "2025-07-01") in days("camping in June")
