@@ -5,10 +5,10 @@ same scale, :class:`CachedEmbedder` keeps what was computed and leaves alone wha
 """
 
 from ..text import text_hash as text_hash
-from .cache import CachedEmbedder as CachedEmbedder
 from .local_models import BUNDLED as BUNDLED
 from .local_models import load as load
 from .vectors import SLICE as SLICE
+from .vectors import CachedEmbedder as CachedEmbedder
 from .vectors import CalibratedEmbedder as CalibratedEmbedder
 from .vectors import VectorStore as VectorStore
 from .vectors import calibrate as calibrate

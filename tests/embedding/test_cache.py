@@ -8,7 +8,7 @@ from hashlib import blake2b
 import numpy as np
 import pytest
 
-from graph_memory.embedding import SLICE, CachedEmbedder, cache, text_hash
+from graph_memory.embedding import SLICE, CachedEmbedder, text_hash, vectors
 from graph_memory.errors import ClosedError, EmbeddingError, Failure, JournalError
 from graph_memory.inference.breaker import Breaker, BreakerState
 from graph_memory.inference.ports import Vectors
@@ -70,7 +70,7 @@ async def model() -> Counting:
 async def cached(
     model: Counting, journal: Journal, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[CachedEmbedder]:
-    monkeypatch.setattr(cache, "REMEMBERED", 3)
+    monkeypatch.setattr(vectors, "REMEMBERED", 3)
     embedder = CachedEmbedder(model, journal)
     yield embedder
     await embedder.close()
