@@ -16,14 +16,17 @@ async function look() {
   for (const place of palette.querySelectorAll("[data-place]")) {
     place.hidden = !place.textContent.toLowerCase().includes(text.toLowerCase());
   }
-  const page = text ? await read(`/people?${new URLSearchParams({ q: text })}`) : null;
-  if (own !== turn) return;
+  const page = text ? await read(`/people?${new URLSearchParams({ q: text })}`).catch(() => null) : null;
+  if (own !== turn) return false;
   const items = [...(page?.querySelectorAll("#content .chips > li > a") ?? [])].slice(0, 12).map((link) => {
     const item = document.createElement("li");
     item.append(document.adoptNode(link));
     return item;
   });
+  const none = page && !items.length ? page.querySelector("#content .results-title") : null;
+  if (none) items.push(Object.assign(document.createElement("li"), { textContent: none.textContent }));
   found.replaceChildren(...items);
+  return true;
 }
 
 field?.addEventListener("input", () => {
@@ -34,7 +37,10 @@ field?.addEventListener("input", () => {
 palette?.addEventListener("keydown", (event) => {
   const all = links();
   const here = all.indexOf(document.activeElement);
-  if (event.key === "Enter" && here < 0) all[0]?.click();
+  if (event.key === "Enter" && here < 0) {
+    clearTimeout(timer); // what was typed counts, not what is still shown of before
+    look().then((isFound) => isFound && links()[0]?.click());
+  }
   if (event.key !== "ArrowDown" && event.key !== "ArrowUp") return;
   event.preventDefault();
   const next = here + (event.key === "ArrowDown" ? 1 : -1);
