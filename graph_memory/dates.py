@@ -32,7 +32,7 @@ _DIGITS |= {"两": "2", "〇": "0"}
 _ARABIC = {ord(digit): value for digit, value in _DIGITS.items()}
 _TENS = re.compile(r"([一二两三四五六七八九]?)十([一二三四五六七八九]?)")
 _COUNTS = {"a": 1, "an": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7,
-           "eight": 8, "nine": 9, "ten": 10, "twelve": 12, "a few": 4, "a couple of": 2,
+           "eight": 8, "nine": 9, "ten": 10, "twelve": 12, "a few": 4, "few": 4, "a couple of": 2,
            "half a": 0.5, "几": 4, "半": 0.5, "俩": 2}  # fmt: skip
 _UNIT = {
     "天": 1, "日": 1, "周": 7, "星期": 7, "礼拜": 7, "月": 30, "年": 365,
@@ -52,7 +52,9 @@ _DAYS_AGO = {"今天": 0, "今日": 0, "今早": 0, "今晚": 0, "今儿": 0, "�
 _NEAR = re.compile(
     rf"(?<![大a-z])(?:{'|'.join(_DAYS_AGO)})(?![a-z]|(?<=儿)[子女媳童孙科])", re.IGNORECASE
 )
-_NIGHT = re.compile(r"(?<=晚)|(?<=night)| ?(?:的?(?:晚|深?夜|半夜)|night\b)", re.IGNORECASE)
+_NIGHT = re.compile(
+    r"(?<=晚)|(?<=night)| ?(?:的?(?:晚|深?夜|半夜)|night\b|evening\b)", re.IGNORECASE
+)
 """What follows a day, or ends its name, whose night is meant."""
 _WEEKDAYS = {"一": 0, "二": 1, "三": 2, "四": 3, "五": 4, "六": 5, "日": 6, "天": 6, "末": 5,
              "mon": 0, "tue": 1, "wed": 2, "thu": 3, "fri": 4, "sat": 5, "sun": 6}  # fmt: skip
@@ -76,6 +78,14 @@ _AGO = re.compile(
     r"(?(in)|(?: ago| (?P<hence>from now)))\b",
     re.IGNORECASE,
 )
+_LATELY = re.compile(
+    r"(?:最近|过去|近来?|这(?!一)|前(?=[几两]))的?这?"
+    r"(?P<zh>\d{1,3}|[一二两三四五六七八九]?十|[一二两三四五六七八九几半])个?(?P<unit>天|日|周|星期|礼拜|月|年)(?![前后])"
+    rf"|\b(?:last|past|recent|these) (?P<en>\d{{1,3}}|{_ENGLISH_COUNTS}) "
+    r"(?P<of>day|week|month|year)s\b",
+    re.IGNORECASE,
+)
+"""A time that lasts until today."""
 _OF_MONTH = r"\d{1,2}|[一二三]?十[一二三四五六七八九]?|[一二三四五六七八九]"
 _LAST = re.compile(
     rf"(?P<which>上上|下下|[上这本下])个?(?:周|星期|礼拜|(?P<month>月))(?!(?<!月)(?:{_ON}))"
@@ -299,8 +309,7 @@ def _relative(text: str, today: datetime, *, is_late: bool) -> Iterator[Days]:
         night = DAWN * bool(_NIGHT.match(text, match.end()))
         yield start - is_late * day, start + day + night
     for match in _AGO.finditer(text):
-        spelled = (match["zh"] or match["en"]).lower()
-        count = _COUNTS[spelled] if spelled in _COUNTS else number(spelled)
+        count = _counted(match["zh"] or match["en"])
         is_more = match["and"] or match["half"] or match["more"]
         count += 4 if match["odd"] else 0.5 if is_more else 0
         days = count * _UNIT[(match["unit"] or match["of"]).lower()]
@@ -381,6 +390,19 @@ def _dates(text: str, today: datetime) -> Iterator[Days]:
         yield from _days(*_numeric(match), today)
 
 
+def _lately(text: str, today: datetime) -> Iterator[Days]:
+    """The days, weeks, months or years until today that a text names."""
+    for match in _LATELY.finditer(text):
+        days = _counted(match["zh"] or match["en"]) * _UNIT[(match["unit"] or match["of"]).lower()]
+        yield today - timedelta(days), today + timedelta(1)
+
+
+def _counted(spelled: str) -> float:
+    """How many a word or numeral says."""
+    word = spelled.lower()
+    return _COUNTS[word] if word in _COUNTS else number(word)
+
+
 def _feasts(text: str, today: datetime) -> Iterator[Days]:
     """The feasts that a text names, of any year as far back as days without one."""
     for names, month, day, length in _FEASTS:
@@ -451,7 +473,7 @@ def periods(text: str, now: float, zone: tzinfo) -> list[Span]:
         return [(start, end)]
     plain, today = simplified(text), _midnight(now, zone)
     lunar = (days for days in _lunar(plain, zone) if days[0] <= today)
-    feasts = map(_seconds, chain(_feasts(plain, today), lunar))
+    feasts = map(_seconds, chain(_feasts(plain, today), lunar, _lately(plain, today)))
     return _seasons(plain, _agreed(spans(plain, now, zone), list(feasts)), zone)
 
 

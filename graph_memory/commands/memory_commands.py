@@ -296,7 +296,8 @@ class Commands(Answers):
         """Have a fact forgotten once a day is over; as :meth:`Library.forget`."""
         at = day_over(day, self.memory.now(), self.memory.zone)
         if at is None or memory.kind != Fact.kind:
-            is_past = at is None and periods(day, self.memory.now(), self.memory.zone)
+            now = self.memory.now()
+            is_past = any(end <= now for _, end in periods(day, now, self.memory.zone))
             key = "forget_past" if is_past else "forget_when"
             return self._say(key, day=one_line(day, MAX_GIVEN))
         await self.memory.library.expire(memory.id, at, asker, turn.user)
