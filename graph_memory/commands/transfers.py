@@ -202,11 +202,9 @@ class TransferCommands(Answers):
         wish = self._wishes.take(turn)
         if not isinstance(wish, Importer):
             return self._say("import_first")
-        task = self.memory.transfer.begin(wish)
-        done, _ = await asyncio.wait([task], timeout=PATIENCE)
-        if not done:
+        works, bringing = self.memory.journal.works, self.memory.transfer.bring(wish)
+        if (brought := await works.soon(bringing, PATIENCE)) is None:
             return self._say("import_goes_on")
-        brought = task.result()
         key = "import_done" if brought.messages or brought.rows else "import_nothing"
         lines = [self._say(key, messages=brought.messages, rows=brought.rows)]
         if brought.run.learns:

@@ -195,12 +195,8 @@ class TransferService(Part):
         self._previews.pop(key, None)
         return task.result()
 
-    def begin(self, importer: Importer) -> asyncio.Task[Brought]:
-        """Run an import in the background, after any other; see :attr:`progress`."""
-        return self._journal.works.begin(self.bring(importer))
-
     async def bring(self, importer: Importer) -> Brought:
-        """Run an import, after any other.
+        """Run an import, after any other; see :attr:`progress`.
 
         Raises:
             GraphMemoryError: As :meth:`Importer.run`.

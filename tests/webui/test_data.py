@@ -69,7 +69,8 @@ async def test_an_export_is_written_and_downloaded(mine: httpx.AsyncClient) -> N
 
 async def test_an_import_that_ends_while_the_page_is_made_is_followed(mine, own, monkeypatch):
     importer = await importer_of(own, waiting(own, "鼓.jsonl", "我在学打鼓"))
-    runs, task = own.transfer.runs, own.transfer.begin(importer)
+    works, runs = own.journal.works, own.transfer.runs
+    task = works.begin(own.transfer.bring(importer))
     await asyncio.sleep(0)
     assert own.transfer.progress is not None, "it has been begun"
 

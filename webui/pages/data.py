@@ -172,7 +172,8 @@ async def bring(memory: Memory, visit: Visit) -> Response:
     given = {key: value for key, value in visit.form.items() if key != "csrf"}
     wanted = Importing.model_validate(given)
     with or_back("/data"):
-        memory.transfer.begin(await importer_of(memory, wanted))
+        importer = await importer_of(memory, wanted)
+        memory.journal.works.begin(memory.transfer.bring(importer))
     return visit.redirect("/data", what="import")
 
 
