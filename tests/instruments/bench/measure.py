@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from graph_memory.embedding import CachedEmbedder, cache
+from graph_memory.embedding import CachedEmbedder, vectors
 from graph_memory.model import Fact, Session, asker_of
 from graph_memory.recall import Recaller
 from graph_memory.settings import Settings
@@ -82,7 +82,7 @@ async def _ask(path: Path, items: int, width: int, questions: int) -> Figures:
     asked = Workload(items).questions(questions + WARM_UP)
     empty = await _empty(path.with_name("empty.sqlite3"), width)
     journal = await Journal.open(path)
-    cache.REMEMBERED = len(asked)
+    vectors.REMEMBERED = len(asked)
     embedder = CachedEmbedder(RandomEmbedder(width), journal)
     for _, text in asked:
         await embedder.query(text)
