@@ -395,18 +395,17 @@ class Host:
 
         It validates each that it lists anew for each request, which takes 5 to 10 ms.
         """
-        if self.tools and not self._lists:
-            personas = self._context.persona_manager.personas_v3
-            if any(persona["tools"] is not None for persona in personas):
-                self._context.add_llm_tools(self.tools[0])
-                self._lists = True
+        personas = self._context.persona_manager.personas_v3
+        if not self._lists and any(persona["tools"] is not None for persona in personas):
+            self._context.add_llm_tools(self.tools[0])
+            self._lists = True
 
     def offer_tools(self, request: Any) -> None:
         """Add our tools to a request; if AstrBot lists the first, where that is offered."""
-        self.list_tools()
         offered = request.func_tool
         if not self.tools or offered is None:
             return
+        self.list_tools()
         first, *others = self.tools
         if not self._lists or offered.get_tool(first.name):
             for tool in others if self._lists else self.tools:
