@@ -347,12 +347,6 @@ def _questions(topic: str) -> list[Subquery]:
     return [_part(sentence, around) for sentence in asked]
 
 
-def _asks_twice(sentence: str) -> bool:
-    """Whether more than one clause of a sentence asks (吞的什么 花了几百)."""
-    clauses = (clause for clause in _CLAUSE.split(sentence) if len(set(terms(clause))) > 1)
-    return sum(map(asks, clauses)) > 1
-
-
 def _to_the_point(topic: str) -> str:
     """What follows the last turn after which something is asked."""
     for turn in reversed(list(_TURN.finditer(topic))[-MAX_TURNS:]):
@@ -376,7 +370,9 @@ def _part(text: str, around: str) -> Subquery:
             weights.setdefault(term, 1.0)
     plain = simplified(text)
     predicates, former = predicates_of(text), bool(_FORMER.search(plain))
-    many = bool(_MANY.search(plain)) or predicates.issuperset(PREDICATES) or _asks_twice(plain)
+    clauses = (each for each in _CLAUSE.split(plain) if len(set(terms(each))) > 1)
+    many = bool(_MANY.search(plain)) or predicates.issuperset(PREDICATES)
+    many = many or sum(map(asks, clauses)) > 1  # 吞的什么 花了几百
     return Subquery(f"{around} {text}".strip(), weights, said, many, former, predicates)
 
 
