@@ -5,7 +5,6 @@ import { here } from "./place.js";
 
 const form = document.querySelector("[data-bulk]");
 const rows = () => [...document.querySelectorAll(".memories > tbody > tr, .inbox > li")];
-const keys = document.getElementById("keys");
 
 // ------------------------------------------------------------------ selection
 
@@ -106,7 +105,7 @@ function close() {
 }
 
 addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || keys.open) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
   if (event.target.closest?.("select, textarea, input:not([type=checkbox])")) return;
   // Else it presses the first button of the form, which is one of another row.
   if (event.key === "Enter" && event.target.matches("input")) event.preventDefault();

@@ -52,7 +52,7 @@ async function ask() {
   try {
     const page = await read(address);
     if (turn !== asked) return;
-    replace(page, ["drawn", "fade", "keep", ...NAMES.map((name) => `h-${name}`)]);
+    replace(page, ["drawn", "fade", "keep", "last-run", ...NAMES.map((name) => `h-${name}`)]);
     for (const name of NAMES) {
       const isWrong = page.getElementById(`k-${name}`).hasAttribute("aria-invalid");
       if (isWrong) field(name).setAttribute("aria-invalid", "true");
@@ -60,7 +60,7 @@ async function ask() {
     }
     note(address);
   } catch (error) {
-    if (turn === asked) document.querySelector(".knobs-note").textContent = root.dataset.failed;
+    if (turn === asked) document.getElementById("last-run").textContent = root.dataset.failed;
     throw error;
   }
 }
