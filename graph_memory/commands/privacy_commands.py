@@ -79,7 +79,7 @@ class PrivacyCommands(Answers):
 
     async def forget_me(self, turn: Turn, what: str = "") -> str:
         """Erase the speaker for good (or an owner, an account), once that is confirmed."""
-        if what.strip().casefold() in CANCEL:
+        if what.strip(" 。.!！~～").casefold() in CANCEL:
             self._wishes.take(turn)
             return self._say("forgetme_kept")
         *named, last = what.split() or [""]

@@ -22,7 +22,10 @@ CONFIRM = frozenset(
     {"confirm", "yes", "y", "ok", "确认", "确定", "確認", "確定", "是", "是的", "好", "好的"}
 )
 """Words by which something that was shown before is confirmed."""
-CANCEL = frozenset({"cancel", "no", "取消", "不", "不要", "算了"})
+CANCEL = frozenset(
+    {"cancel", "no", "never mind", "no thanks", "stop", "don't", "取消", "不", "不要", "不要了"}
+    | {"不了", "不用", "不用了", "不删", "不删了", "先不", "别", "算了", "算了吧", "放弃"}
+)
 """Words by which it is not, or by which a plan is given up."""
 EVERYTHING = frozenset({"all", "everything", "全部", "所有"})
 LISTED = 10
