@@ -42,10 +42,11 @@ _GLUED = re.compile(r"([^\W\d]+?)(?=第?\s*[\d一二两三四五六七八九十]
 """A word right before a number: 删1, 换回第2版."""
 _BEHIND = re.compile(
     r"(?:\s+|[，、]\s*|,(?!\d)\s*|(?<=[\d条條个個])(?:[:：。](?!\d)\s*|(?=[更改])))"
+    r"(?:(?:不[对對是]的?|[记記]?[错錯]了)[，,。！!\s]+|(?i:no|nope|wrong)[，,.!！]\s*)?"
     r"(?:(?:(?:更?改|更正)[成为為]|(?:[应應][该該]?)?是(?!否)|(?i:(?:it )?should be\b)|[-=]>|→)"
     r"[\s:：，,]*)?"
 )
-"""What stands behind the number of a line, and before the rest: 1 …, 1，…, 第1条：…, 1 改成…"""
+"""What stands behind the number of a line, and before the rest: 1 …, 第1条：…, 1 不对，改成…"""
 _MEANT = {
     word: meant
     for meant, words in {
