@@ -38,9 +38,10 @@ PIECE = 50
 """Rows or messages entered at a time: a question waits some three milliseconds."""
 EMBEDDED, MOST_EMBEDDED = 32, 256
 """Documents embedded at a time, and as long as their vectors are cached."""
-LULL, LONGEST = 1.0, 60.0
+LULL, MESSAGES_LULL, LONGEST = 1.0, 10.0, 60.0
 """Seconds of quiet before a few new documents are embedded, as a reply is being waited for
-meanwhile; and how long they wait at most."""
+meanwhile; before messages alone are, which are in the conversation anyway and take half as long
+together; and how long they wait at most."""
 QUICK = 0.001
 """Seconds a document, faster than any embedder: its vector was cached."""
 PATIENCE = 30.0
@@ -279,11 +280,14 @@ class IndexSync:
             vectors = VectorIndex(embedder.name, embedder.floor) if embedder else None
             await self.run(self.index.use, vectors)
             self._is_used = True
-        lull = min(self._stirred + LULL, self._overdue) - started
-        if embedder is None or (self._may_wait and not self._hurried and lull > 0):
-            return lull if embedder else NEVER
-        self._overdue = math.inf
+        if embedder is None:
+            return NEVER
         items = await self.run(self.index.vectorless, self._most)
+        is_said = all(isinstance(item.source, Message) for item in items)
+        quiet = self._stirred + (MESSAGES_LULL if is_said else LULL)
+        if self._may_wait and not self._hurried and started < min(quiet, self._overdue):
+            return min(quiet, self._overdue) - started
+        self._overdue = math.inf
         self._may_wait = len(items) < self._most
         if items:
             found = await self._passages(embedder, items)

@@ -171,7 +171,13 @@ async def test_a_few_new_documents_are_embedded_when_the_chat_is_quiet(memory, m
     assert len(embedder.embedded) == recaller.vectors == 2
     monkeypatch.setattr(index_sync, "LULL", 0.05)
     await memory.say(HOME, ZHANG, "周末去爬了黄山")
-    await until(lambda: recaller.vectors == 3)
+    await asyncio.sleep(0.3)
+    assert recaller.vectors == 2  # messages wait for each other
+    await memory.know(fact(HOME, ZHANG, entity("黄山"), "张三爬了黄山"))
+    await until(lambda: recaller.vectors == 4)
+    monkeypatch.setattr(index_sync, "MESSAGES_LULL", 0.05)
+    await memory.say(HOME, ZHANG, "下周想去泰山")
+    await until(lambda: recaller.vectors == 5)
 
 
 async def test_what_is_taken_back_while_it_is_embedded_leaves_no_vector(memory):
@@ -226,7 +232,7 @@ async def test_a_text_that_is_refused_holds_up_no_other(memory, monkeypatch):
             return await super().passages(texts)
 
     monkeypatch.setattr(index_sync, "PATIENCE", 0.01)
-    monkeypatch.setattr(index_sync, "LULL", 0.01)
+    monkeypatch.setattr(index_sync, "MESSAGES_LULL", 0.01)
     for number in range(5):
         await memory.say(HOME, ZHANG, f"第{number}次说起花生过敏")
     await memory.say(HOME, ZHANG, "这是一句敏感的话")
