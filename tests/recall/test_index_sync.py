@@ -192,6 +192,7 @@ async def test_what_is_taken_back_while_it_is_embedded_leaves_no_vector(memory):
     recaller = await memory.open()
     said = await memory.say(HOME, ZHANG, "我怕山竹虫")
     await memory.say(HOME, ZHANG, "我喜欢爬山")
+    await recaller.settle()
     recaller.use(CachedEmbedder(Slow(), memory.journal))
     await begins.wait()
     await memory.journal.alter(lambda db, tell: retract_all(db, tell, [said.id], T0))
