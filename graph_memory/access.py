@@ -1,4 +1,4 @@
-"""Access to the memory page: its key, logins, cookies, slowing down of guesses.
+"""Access to the memory page: key, logins, cookies, rate limiting of wrong keys.
 
 What is kept lies beside the journal, not in it: a backup that is given away opens nothing.
 

@@ -1,4 +1,4 @@
-"""The things this memory talks about: rows of every kind, messages, turns, askers.
+"""Domain model: rows of every kind, messages, turns, askers.
 
 Frozen dataclasses without behaviour beyond what a kind of row means. Times are seconds since
 the epoch in UTC, ids are strings, and text was cleaned by ``graph_memory.text.clean``.

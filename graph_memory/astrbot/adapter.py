@@ -17,7 +17,7 @@ from datetime import UTC, datetime, tzinfo
 from functools import cache
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -38,6 +38,8 @@ from .page import NAME
 from .speech import speech
 
 logger = logging.getLogger("graph_memory.astrbot")
+
+T = TypeVar("T", bound=FunctionTool)
 
 STATE = "graph_memory"
 """Where an event of AstrBot's keeps its :class:`EventState`."""
@@ -470,7 +472,8 @@ class Host:
         if after:
             how["contexts"] = after
         if tool:
-            how |= {"tools": ToolSet([_function_tool(tool)]), "tool_choice": "required"}
+            wanted = another(_any_tool(), tool.name, tool.description, tool.parameters)
+            how |= {"tools": ToolSet([wanted]), "tool_choice": "required"}
         return await self._context.llm_generate(
             chat_provider_id=provider, system_prompt=system, prompt=prompt, **how
         )
@@ -491,12 +494,11 @@ def _any_tool() -> FunctionTool:
     return FunctionTool(name="", description="", parameters={})
 
 
-def _function_tool(wanted: ToolSchema) -> FunctionTool:
-    """AstrBot's form of a tool, without the 10 ms that it takes to validate one."""
-    tool = copy.copy(_any_tool())
-    tool.name, tool.description = wanted.name, wanted.description
-    tool.parameters = wanted.parameters
-    return tool
+def another(tool: T, name: str, description: str, parameters: dict[str, Any]) -> T:
+    """Another tool of a kind, without the 5 to 10 ms that validation takes."""
+    other = copy.copy(tool)
+    other.name, other.description, other.parameters = name, description, parameters
+    return other
 
 
 def _takes_system_prompt(settings: Mapping[str, Any]) -> bool:
