@@ -106,6 +106,9 @@ def _handle_errors(app: FastAPI) -> None:
 
     @app.exception_handler(errors.GraphMemoryError)
     async def known(request: Request, error: errors.GraphMemoryError) -> Response:
+        if isinstance(error, errors.GraphError) and request.scope["path"].startswith("/graph"):
+            state = app.state.memory.graph.state.value
+            return PageRequest(request).render("graph_away.html", 503, state=state)
         status = status_of(error)
         told = PageRequest(request).explain(error) if status != 404 else ""
         return answer(request, status, told, told if status >= 500 else "")

@@ -69,22 +69,16 @@ async def show(
     q: Named = "",
 ) -> Response:
     """The map, a node with its neighbours, some nodes, or a search."""
-    text = q.strip()
-    try:
-        if text:
-            return await _search(memory, visit, text)
-        if node:
-            found = await memory.graph.ask(lambda graph: _around(graph, node, beside, depth))
-            drawn = presentation.drawn_graph(found, memory.now())
-        else:
-            every = await memory.graph.ask(lambda graph: graph.nodes("", MAX_AMONG))
-            drawn = {
-                "nodes": [presentation.drawn_node(each) for each in every if each.kind != "session"]
-            }
-    except errors.NotFoundError:
-        return visit.render("error.html", 404, code=404, detail="")
-    except errors.GraphError:
-        return _away(memory, visit)
+    if text := q.strip():
+        return await _search(memory, visit, text)
+    if node:
+        found = await memory.graph.ask(lambda graph: _around(graph, node, beside, depth))
+        drawn = presentation.drawn_graph(found, memory.now())
+    else:
+        every = await memory.graph.ask(lambda graph: graph.nodes("", MAX_AMONG))
+        drawn = {
+            "nodes": [presentation.drawn_node(each) for each in every if each.kind != "session"]
+        }
     return visit.render(
         "graph.html",
         graph=drawn,
@@ -105,10 +99,6 @@ async def _search(memory: Memory, visit: Visit, text: str) -> Response:
     return visit.render(
         "graph_search.html", results=results, q=text, questions=QUESTIONS, hops=graph.HOPS
     )
-
-
-def _away(memory: Memory, visit: Visit) -> Response:
-    return visit.render("graph_away.html", 503, state=memory.graph.state.value)
 
 
 def _around(
@@ -138,10 +128,7 @@ async def ask(
         nodes = queries.nodes("", FIRST_NODES)
         return ends, found, {node.name for node in nodes if node.name and node.kind != "session"}
 
-    try:
-        ends, answer, names = await memory.graph.ask(work)
-    except errors.GraphError:
-        return _away(memory, visit)
+    ends, answer, names = await memory.graph.ask(work)
     found = answer or graph.Subgraph([], [], 0)
     return visit.render(
         "graph_question.html",

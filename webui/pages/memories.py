@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import re
 from collections.abc import Container, Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import tzinfo
@@ -33,6 +34,7 @@ DOUBTS = ("weak", "hearsay", "confidential")
 """States of facts that are looked through, the most doubtful first."""
 MAX_EVERY = 2_000
 """Facts that something is done with at once, of all that were found."""
+_NUMBER = re.compile(r"[0-9]{1,3}(\.[0-9]+)?")
 ACTIONS: dict[str, library.Action] = {word: word for word in get_args(library.Action)}
 
 routes = APIRouter()
@@ -79,39 +81,45 @@ class FactForm:
         known = {name: fields[name][:500] for name in asdict(self) if name in fields}
         return replace(self, **known)
 
-    def amendment(
+    def wrong(
         self, zone: tzinfo, relations: Container[str], old: FactForm | None = None
-    ) -> library.Amendment:
-        """What that asks for; what is as in ``old`` stays to the second.
-
-        Raises:
-            ValueError: A date or a number is none, or nothing is said.
-        """
-        percent = float(self.importance)
+    ) -> dict[str, str]:
+        """The fields that do not fit, and what each takes (``edit.wrong.…``)."""
+        begin, end, gone = self._days(zone)
         is_known = self.predicate in model.PREDICATES or self.predicate in relations
-        is_known = is_known or (old is not None and self.predicate == old.predicate)
-        is_said = old is not None or (self.statement.strip() and self.about.strip())
-        if not (0 <= percent <= 100 and is_known and is_said):
-            raise ValueError("not a choice of the form")
-        begin = midnight(self.since, zone) if self.since else None
-        end = midnight(self.until, zone, 1) if self.until else None
-        some = [at for at in (begin, end) if at is not None]
-        gone = midnight(self.expires, zone, 1) if self.expires else None
-        if not all(map(math.isfinite, (*some, gone or 0))) or some != sorted(some):
-            raise ValueError("no such period")
-        is_kept = old is not None and (old.since, old.until) == (self.since, self.until)
-        is_same = old is not None and (self.object, self.object_node) == (old.object, "")
-        is_same_subject = old is not None and (self.about, self.about_node) == (old.about, "")
+        percent = self.importance if _NUMBER.fullmatch(self.importance) else "inf"
+        takes = (
+            ("about", "text", old or self.about.strip()),
+            ("statement", "text", old or self.statement.strip()),
+            ("predicate", "relation", is_known or (old and self.predicate == old.predicate)),
+            ("since", "day", math.isfinite(begin or 0)),
+            ("until", "order", begin is None or end is None or begin < end),
+            ("until", "day", math.isfinite(end or 0)),
+            ("expires", "day", math.isfinite(gone or 0)),
+            ("importance", "percent", float(percent) <= 100),
+        )
+        return {field: what for field, what, fits in takes if not fits}
+
+    def amendment(self, zone: tzinfo, old: FactForm | None = None) -> library.Amendment:
+        """What that asks for, if nothing is wrong; what is as in ``old`` stays."""
+        begin, end, gone = self._days(zone)
+        new = asdict(self).keys() if old is None else self.changed(old)
+        object, about = (self.object, self.object_node), (self.about, self.about_node)
         return library.Amendment(
             self.statement,
             self.predicate,
-            None if is_same else library.Meant(self.object, self.object_node),
-            None if is_kept else (begin, end),
-            None if old is not None and old.importance == self.importance else percent / 100,
-            None if old is not None and old.expires == self.expires else (gone,),
-            None if old is None or is_same_subject else library.Meant(self.about, self.about_node),
+            library.Meant(*object) if {"object", "object_node"} & new else None,
+            (begin, end) if {"since", "until"} & new else None,
+            float(self.importance) / 100 if "importance" in new else None,
+            (gone,) if "expires" in new else None,
+            library.Meant(*about) if old and {"about", "about_node"} & new else None,
             self.hearsay == "yes",
         )
+
+    def _days(self, zone: tzinfo) -> tuple[float | None, ...]:
+        """When it begins, ends and is to be forgotten; infinite where that is no day."""
+        days = ((self.since, 0), (self.until, 1), (self.expires, 1))
+        return tuple(midnight(day, zone, later) if day else None for day, later in days)
 
 
 def renamed(old: FactForm, new: FactForm) -> str | None:
@@ -145,13 +153,12 @@ async def blank(memory: Memory, visit: Visit) -> Response:
 async def tell(memory: Memory, visit: Visit) -> Response:
     """Keep what the owner tells, once it is clear of whom."""
     form = FactForm().filled(visit.form)
-    try:
-        wanted = form.amendment(memory.zone, visit.words.relations)
-    except ValueError:
-        return await _write(memory, visit, form, 422, notice="invalid")
+    wrong = form.wrong(memory.zone, visit.words.relations)
     if form.session not in {each.id for each in await memory.library.sessions()}:
-        return await _write(memory, visit, form, 422, notice="gone")
-    about = library.Meant(form.about, form.about_node)
+        wrong["session"] = "chat"
+    if wrong:
+        return await _write(memory, visit, form, 422, wrong=wrong)
+    about, wanted = library.Meant(form.about, form.about_node), form.amendment(memory.zone)
     try:
         change = await memory.library.tell(form.session, about, wanted)
     except errors.NotFoundError:
@@ -183,15 +190,14 @@ async def amend(id: Id, memory: Memory, visit: Visit) -> Response:
         return await _write(memory, visit, FactForm().filled(given), 404, notice="forgotten")
     stored = FactForm.of(found.line, visit.words)
     form = stored.filled(given)
-    try:
-        wanted = form.amendment(memory.zone, visit.words.relations, stored)
-    except ValueError:
-        return await _write(memory, visit, form, 422, detail=found, notice="invalid")
+    if wrong := form.wrong(memory.zone, visit.words.relations, stored):
+        return await _write(memory, visit, form, 422, detail=found, wrong=wrong)
     guess = renamed(stored, form) if "object" in given and "asked" not in given else None
     if guess is not None:
         form = replace(form, object=guess)
         return await _write(memory, visit, form, 422, detail=found, notice="object")
     mute, seen = "mute" in given, given.get("seen", "")[:100]
+    wanted = form.amendment(memory.zone, stored)
     try:
         with or_back(memory_url(id), same=errors.NotFoundError):
             change = await memory.library.amend(id, wanted, library.OWNER, seen=seen, mute=mute)
@@ -233,12 +239,14 @@ async def _write(
     *,
     detail: library.FactDetail | None = None,
     notice: str = "",
+    wrong: Mapping[str, str] | None = None,
     meant: Container[str] = (),
 ) -> Response:
     """The form.
 
     Args:
         notice: Why it is shown again.
+        wrong: The fields that do not fit.
         meant: The fields for which is listed whom they may mean.
     """
     session = detail.line.session.id if detail else form.session
@@ -266,6 +274,7 @@ async def _write(
         choices=choices,
         cards={each.node: each for each in cards},
         notice=notice,
+        wrong=wrong or {},
     )
 
 

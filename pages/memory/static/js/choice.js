@@ -128,11 +128,13 @@ class Choice extends SearchField {
     const field = document.createElement("input");
     const labels = [...select.labels];
     Object.assign(field, { id: `${select.id}-search`, required: select.required, className: select.className });
+    for (const name of ["aria-invalid", "aria-describedby"]) if (select.hasAttribute(name)) field.setAttribute(name, select.getAttribute(name));
     field.placeholder = [...select.options].find(({ value }) => !value)?.text ?? "";
     select.before(field);
     super(field, labels[0]?.textContent);
     this.select = select;
     this.name(select.id);
+    if (select.autofocus) field.focus();
     select.hidden = true;
     select.required = false;
     for (const label of labels) label.htmlFor = field.id;
