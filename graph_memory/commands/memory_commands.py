@@ -7,7 +7,7 @@ admins, and its contents for admins in a private chat only.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
 from urllib.parse import urlencode
@@ -40,6 +40,7 @@ from .usage import (
     misused,
     number_of,
     numbered,
+    several,
 )
 
 MAX_STATEMENT = 120
@@ -264,31 +265,38 @@ class Commands(Answers):
         return "\n".join(lines)
 
     async def forget(self, turn: Turn, which: str) -> str:
-        """Forget a fact by its number in the last list or its id, now or after a day."""
+        """Forget lines by number or id, now or one of them once a day is over."""
         if not which:
             return self._say("forget_what")
         if which.strip().casefold() in _ME:
             return self._say("forgetme_first", account="")
         number, day = numbered(which)
-        memory = self._meant(turn, number)
-        if memory is None:
-            return self._say("forget_number", number=one_line(which, MAX_STATEMENT))
+        many = several(which)
+        memories: list[Reference] = []
+        for each in many or [number]:
+            if (memory := self._meant(turn, each)) is None:
+                return self._say("forget_number", number=one_line(each, MAX_STATEMENT))
+            memories.append(memory)
         asker = None if turn.is_admin else turn.asker
         try:
-            if day and day.casefold() not in _NOW:
-                return await self.forget_later(turn, memory, day, asker)
-            change = await self.drop(turn, memory, asker)
+            if day and not many and day.casefold() not in _NOW:
+                return await self.forget_later(turn, memories[0], day, asker)
+            change = await self.drop(turn, memories, asker)
         except NotFoundError:
-            return self._say("forget_denied")
+            return self._say("forget_denied_many" if len(memories) > 1 else "forget_denied")
+        texts = [one_line(memory.text, MAX_STATEMENT) for memory in memories]
+        if len(memories) > 1:
+            lines = "\n".join(self._say("item_plain", text=text) for text in texts if text)
+            return self._say("forgotten_many", count=len(memories), lines=lines)
         gone = sum(op.row is None and op.kind == Fact.kind for op in change.ops)
-        key = "forgotten_all" if gone > 1 else "forgotten" if memory.text else "forgotten_id"
-        return self._say(key, statement=one_line(memory.text, MAX_STATEMENT))
+        key = "forgotten_all" if gone > 1 else "forgotten" if texts[0] else "forgotten_id"
+        return self._say(key, statement=texts[0])
 
-    async def drop(self, turn: Turn, memory: Reference, asker: Asker | None) -> Change:
-        """Forget a fact, or somebody's very words; as :meth:`Library.forget`."""
-        if memory.kind == MESSAGE:
-            return await self.memory.library.unsay(int(memory.id), asker, turn.user)
-        return await self.memory.library.forget(memory.id, asker, turn.user)
+    async def drop(self, turn: Turn, memories: Sequence[Reference], asker: Asker | None) -> Change:
+        """Forget facts and somebody's very words; as :meth:`Library.forget`."""
+        facts = [memory.id for memory in memories if memory.kind != MESSAGE]
+        said = [int(memory.id) for memory in memories if memory.kind == MESSAGE]
+        return await self.memory.library.forget(facts, asker, turn.user, said)
 
     async def forget_later(
         self, turn: Turn, memory: Reference, day: str, asker: Asker | None

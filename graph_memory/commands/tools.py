@@ -185,7 +185,7 @@ class Tools(Answers):
         try:
             if day:
                 return await self._commands.forget_later(turn, memory, day, turn.asker)
-            await self._commands.drop(turn, memory, turn.asker)
+            await self._commands.drop(turn, [memory], turn.asker)
         except NotFoundError:
             return unknown
         return self._done("tool_forgotten", memory.text)

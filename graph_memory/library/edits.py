@@ -265,20 +265,18 @@ def handling(
     ids: Iterable[str],
     actor: str,
     now: float,
-    asker: VisibleRows | None = None,
     relation: str = "",
 ) -> Draft:
-    """The draft that does one thing with some facts, as far as it changes them.
+    """The draft that does one thing with some facts, as the owner may.
 
     What is forgotten goes with all that it replaced, or that would be true again.
 
     Args:
         relation: The predicate that facts are to have (``relate``).
-        asker: Who forgets, of messages only their own; ``None`` is the owner.
     """
     facts = [fact for id in dict.fromkeys(ids) if (fact := rows.get(Fact, id))]
     if action == "forget":
-        return forgetting(rows, with_earlier(rows, facts, asker), Draft(actor, action), asker)
+        return forgetting(rows, with_earlier(rows, facts, None), Draft(actor, action))
     if action == "relate":
         wanted = Amendment("", relation)
         parts = (
@@ -290,16 +288,26 @@ def handling(
 
 
 def forgetting(
-    rows: Rows, facts: Sequence[Fact], draft: Draft, asker: VisibleRows | None = None
+    rows: Rows,
+    facts: Sequence[Fact],
+    draft: Draft,
+    asker: VisibleRows | None = None,
+    messages: Iterable[Message] = (),
 ) -> Draft:
-    """A draft that forgets facts, and that of messages what they rest on."""
+    """A draft that forgets facts and messages, those that facts rest on included.
+
+    Args:
+        asker: Who forgets, of messages only their own; ``None`` is the owner.
+    """
     draft.drop += [(Fact.kind, fact.id) for fact in facts]
     _let_names_go(rows, facts, draft, asker)
     told: dict[str, dict[int, None]] = {}  # so that each Session is looked through once
+    for said in messages:
+        told.setdefault(said.session, {})[said.id] = None
     for fact in facts:
         told.setdefault(fact.session, {}).update(dict.fromkeys(fact.evidence))
-    for session, said in told.items():
-        mute(rows, draft, session, (m for m in said if _is_theirs(rows, m, asker)), facts)
+    for session, cited in told.items():
+        mute(rows, draft, session, (m for m in cited if _is_theirs(rows, m, asker)), facts)
     return draft
 
 

@@ -51,11 +51,12 @@ from .edits import (
     amending,
     correcting,
     effect,
+    forgetting,
     handling,
     moved,
-    mute,
     telling,
     version,
+    with_earlier,
 )
 
 T = TypeVar("T")
@@ -471,19 +472,37 @@ class Library(Part):
 
         return await self._journal.read(work)
 
-    async def forget(self, id: str, asker: Asker | None, actor: str) -> Change:
-        """Forget one fact, its conversations' summaries, and the messages it rests on.
+    async def forget(
+        self, ids: Sequence[str], asker: Asker | None, actor: str, said: Sequence[int] = ()
+    ) -> Change:
+        """Forget facts, their conversations' summaries, and the messages they rest on.
 
         Args:
-            asker: May forget what they can see and is about them or was said by them, else
-                ``NotFoundError``; ``None`` is the owner, who may forget everything.
+            said: Messages no longer to recall, with the facts that rest on one of them alone.
+            asker: May forget facts that they can see and that are about them or were said by
+                them, and messages that they can see and wrote, else ``NotFoundError`` and
+                nothing is forgotten; ``None`` is the owner, who may forget everything.
         """
 
         def resolve(rows: Rows) -> Draft:
-            fact, visible = self._own(rows, id, asker)
-            return handling(rows, "forget", [fact.id], actor, self._now(), visible)
+            visible = self._context.visible(rows, asker) if asker else None
+            facts = [self._own(rows, id, asker)[0] for id in ids]
+            told = [self._written(rows, number, visible) for number in said]
+            for message in told:
+                known = rows.find(Fact, session=message.session)
+                facts += [fact for fact in known if fact.evidence == (message.id,)]
+            gone = with_earlier(rows, facts, visible)
+            return forgetting(rows, gone, Draft(actor, "forget"), visible, told)
 
-        return _done(await self._journal.commit(resolve), id)
+        return _done(await self._journal.commit(resolve), ", ".join([*ids, *map(str, said)]))
+
+    def _written(self, rows: Rows, number: int, visible: VisibleRows | None) -> Message:
+        """A message that an asker can see and wrote; any of the owner's."""
+        said = rows.message(number)
+        own = visible.asker.accounts if visible else frozenset[str]()
+        if not said or (visible and not (said.sender in own and visible.shows(said))):
+            raise NotFoundError(f"there is no message {number} of yours")
+        return said
 
     async def expire(self, id: str, at: float, asker: Asker | None, actor: str) -> None:
         """Let a fact be forgotten of itself at a time; whose, see :meth:`forget`."""
@@ -500,29 +519,6 @@ class Library(Part):
             return rows.require(Fact, id), None
         visible = self._context.visible(rows, asker)
         return visible.own(id), visible
-
-    async def unsay(self, message: int, asker: Asker | None, actor: str) -> Change:
-        """No longer recall a message, and forget what rests on it: facts on it alone.
-
-        Args:
-            asker: May forget what they can see and wrote, else ``NotFoundError``; ``None``
-                is the owner.
-        """
-
-        def resolve(rows: Rows) -> Draft:
-            visible = self._context.visible(rows, asker) if asker else None
-            said = rows.message(message)
-            own = asker.accounts if asker else frozenset[str]()
-            if not said or (visible and not (said.sender in own and visible.shows(said))):
-                raise NotFoundError(f"there is no message {message} of yours")
-            facts = rows.find(Fact, session=said.session)
-            resting = [fact.id for fact in facts if fact.evidence == (said.id,)]
-            draft = handling(rows, "forget", resting, actor, self._now(), visible)
-            if not resting:
-                mute(rows, draft, said.session, [said.id])
-            return draft
-
-        return _done(await self._journal.commit(resolve), str(message))
 
     async def correct(self, id: str, words: str, turn: Turn) -> Change:
         """Replace a fact by what the asker says instead; it stays as what used to be.
@@ -688,7 +684,7 @@ class Library(Part):
             while first.undoes and (before := read_change(db, first.undoes)):
                 first, is_undo = before, not is_undo
             done = "undo" if is_undo else first.reason
-            if (words := _about(visible, change, done)) is not None:
+            if (words := _about(visible, change, done, first.reason)) is not None:
                 yield NamedChange(change, words, first.reason, is_undo)
 
     async def undo(self, change: int, actor: str) -> Change:
@@ -708,13 +704,14 @@ class Library(Part):
         return undone
 
 
-def _about(visible: VisibleRows, change: Change, done: str) -> str | None:
+def _about(visible: VisibleRows, change: Change, done: str, reason: str) -> str | None:
     """What a change altered, in its words; ``None`` if none may be shown.
 
     Facts say it best; where there are none, other rows do, or the messages that are muted.
 
     Args:
-        done: Why it was made, or why what it does again was.
+        done: Why it was made, or why what it does again was; of an undo that it is one.
+        reason: Why the first one was made. All that is forgotten is named, else one of it.
     """
     rows = visible.rows
     touched = [row for op in change.ops if (row := op.was or op.row)]
@@ -730,10 +727,12 @@ def _about(visible: VisibleRows, change: Change, done: str) -> str | None:
     ]
     muted = (rows.message(row.message) for row in touched if isinstance(row, Forgotten))
     told = told or [message for message in muted if message]
-    for each in told:
-        if visible.rank(each) is not Rank.HIDDEN:
-            return _words(rows, done, each)
-    return None if told else ""
+    shown = [each for each in told if visible.rank(each) is not Rank.HIDDEN]
+    if not shown:
+        return None if told else ""
+    earlier = {old for each in shown if isinstance(each, Fact) for old in each.supersedes}
+    named = [each for each in shown if each.id not in earlier] if reason == "forget" else shown[:1]
+    return " / ".join(_words(rows, done, each) for each in named)
 
 
 def _words(rows: Rows, done: str, row: SessionRow | Message) -> str:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from graph_memory.commands.memory_commands import COMMANDS, Commands
 from graph_memory.commands.offline_commands import BackupCommands
-from graph_memory.commands.usage import misused, nearest
+from graph_memory.commands.usage import misused, nearest, several
 from graph_memory.model import Turn
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
@@ -64,6 +64,11 @@ async def test_what_is_typed_wrong_does_nothing(memory, who, line, meant):
 def test_other_words_for_a_command(typed: str, meant: str) -> None:
     known = {word for each in COMMANDS for word in (each.name, *each.aliases.split())}
     assert nearest(typed, known | {"恢复"}) == meant
+
+
+@pytest.mark.parametrize(("typed", "lines"), rows(__file__, "test_several_lines"))
+def test_several_lines_are_typed_in_many_ways(typed: str, lines: str) -> None:
+    assert several(typed) == lines.split()
 
 
 async def test_the_right_words_still_act(memory: MemoryService) -> None:

@@ -20,7 +20,7 @@ async def test_a_message_that_is_forgotten_takes_its_core_fact(world: World) -> 
     await world.commands.remember(replace(zhang, text="我不吃香菜"))
     await world.memory.settle()
     (fact,) = await world.rows(CoreFact)
-    await world.memory.library.unsay(fact.evidence[0], zhang.asker, zhang.user)
+    await world.memory.library.forget([], zhang.asker, zhang.user, [fact.evidence[0]])
     assert await world.rows(CoreFact) == []
 
 

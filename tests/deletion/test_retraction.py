@@ -133,7 +133,7 @@ async def test_no_vector_is_left_of_what_held_a_secret(memory: MemoryService, ch
 async def test_no_name_is_left_of_what_was_to_be_remembered_and_was_forgotten(memory):
     asked = Turn(CLUB, user("zhang"), "张三", PLANTED, ref="1@5")
     (kept,) = await memory.learning.remember(asked)
-    await memory.library.forget(kept.id, None, "owner")
+    await memory.library.forget([kept.id], None, "owner")
     assert await memory.library.retract(CLUB.circle, "1")
     assert left(memory) == []
 
@@ -263,7 +263,7 @@ async def test_forgetting_brings_back_nothing_that_was_taken_back_since(memory, 
     owes = fact(CLUB, user("zhang"), about_what, "张三欠李四三千", **about)
     things = [mention(CLUB, about_what), Entity(about_what)] if is_entity(about_what) else []
     await put(memory.journal, User(user("zhang")), owes, *things)
-    change = await memory.library.forget(owes.id, zhang_in_club.asker, user("zhang"))
+    change = await memory.library.forget([owes.id], zhang_in_club.asker, user("zhang"))
     assert await memory.library.retract(CLUB.circle, "1")
     with pytest.raises(ConflictError):
         await memory.library.undo(change.id, user("zhang"))

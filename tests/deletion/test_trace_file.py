@@ -26,7 +26,7 @@ async def forget_me(world: World) -> None:
 
 
 async def forget(world: World) -> None:
-    await world.memory.library.forget(TOLD.id, None, "owner")
+    await world.memory.library.forget([TOLD.id], None, "owner")
 
 
 WAYS = {retract: False, forget_me: False, forget: True}

@@ -151,9 +151,9 @@ class Story:
                 turn = replace(caller, message=said if said.id else None)
                 await self._library.correct(facts[ref].id, text, turn)
             case "unsay":
-                await self._library.unsay(int(ref), caller.asker, caller.user)
+                await self._library.forget([], caller.asker, caller.user, [int(ref)])
             case "forget":
-                await self._library.forget(facts[ref].id, caller.asker, caller.user)
+                await self._library.forget([facts[ref].id], caller.asker, caller.user)
             case "archive" | "restore":
                 await self._library.act(what, [facts[ref].id], caller.user)
             case "drop":

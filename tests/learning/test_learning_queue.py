@@ -214,7 +214,7 @@ async def test_what_is_to_be_remembered_is_kept_though_learning_has_to_wait(worl
     await world.learning.settle()
     assert len(await world.facts()) == 2
     library = Library(context(world.journal, world.settings, now=lambda: world.time))
-    await library.forget(fact.id, None, "owner")
+    await library.forget([fact.id], None, "owner")
     world.time += 3600
     await world.learning.flush()
     await world.learning.flush()

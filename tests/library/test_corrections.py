@@ -135,7 +135,7 @@ async def test_only_summaries_that_tell_of_it_are_looked_at(journal, library):
     await journal.alter(
         lambda db, _tell: db.execute("UPDATE row SET data = ? WHERE id = 'p:0'", (broken,)).rowcount
     )
-    await library.unsay(said[2].id, asker_of(HOME, ZHANG), ZHANG)
+    await library.forget([], asker_of(HOME, ZHANG), ZHANG, [said[2].id])
 
     def summaries(rows: Rows) -> dict[str, str]:
         found = (rows.get(Episode, f"p:{n}") for n in (1, 2, 3))

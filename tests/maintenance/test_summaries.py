@@ -365,7 +365,7 @@ async def test_forgetting_takes_the_words_of_all_records_and_time_gives_others_b
     world.clock.now = (MONDAY + timedelta(days=300)).timestamp()
     assert await world.run() == 4
     assert (await world.journal.append(message(HOME, ZHANG, "x", at=0), HOME)).id == 1
-    change = await world.library.unsay(1, asker_of(HOME, ZHANG), ZHANG)
+    change = await world.library.forget([], asker_of(HOME, ZHANG), ZHANG, [1])
     assert [row.summary for row in await world.records()] == [""] * 4
     await world.journal.retag(1, HOME)
     claimed = await world.journal.claim(HOME.id, claim_all)
@@ -374,7 +374,7 @@ async def test_forgetting_takes_the_words_of_all_records_and_time_gives_others_b
     assert await world.run() == 0
     await undo(world.journal, change.id, "owner")
     assert all(row.summary for row in await world.records())
-    await world.library.unsay(1, asker_of(HOME, ZHANG), ZHANG)
+    await world.library.forget([], asker_of(HOME, ZHANG), ZHANG, [1])
     world.clock.now += REVIEW + 1
     assert await world.run() == 4
     for row in await world.records():

@@ -56,7 +56,7 @@ async def test_what_is_gone_is_shown_of_no_trace(tmp_path: Path) -> None:
         await put(world.memory.journal, CAT)
         found, _ = await world.ask(zhang, "我的橘猫呢？")
         assert "橘猫" in found.trace.block
-        await world.memory.library.forget(CAT.id, None, "owner")
+        await world.memory.library.forget([CAT.id], None, "owner")
         await world.memory.settle()
         left = await world.memory.recall.retrace(found.trace)
         assert (left.block, [each.text for each in left.candidates]) == ("", ["我的橘猫呢？"])

@@ -190,10 +190,10 @@ class Director:
         fact = await self.memory.journal.read(lambda rows: rows.get(Fact, id))
         with contextlib.suppress(NotFoundError, ConflictError):
             if step.what == "forget":
-                await library.forget(id, None, "owner")
+                await library.forget([id], None, "owner")
             elif step.what == "own" and fact:
                 session = next(chat for chat in CHATS if chat.id == fact.session)
-                await library.forget(id, asker_of(session, fact.speaker), fact.speaker)
+                await library.forget([id], asker_of(session, fact.speaker), fact.speaker)
             elif step.what == "undo":
                 await undo_last(library, "owner")
             elif step.what == "archive":

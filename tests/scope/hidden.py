@@ -244,10 +244,10 @@ class Player(Director):
         for fact in facts:
             if fact.id not in old:
                 with contextlib.suppress(NotFoundError):
-                    await self.memory.library.forget(fact.id, asker, hide.sender)
+                    await self.memory.library.forget([fact.id], asker, hide.sender)
         if not old:
             with contextlib.suppress(NotFoundError):
-                await self.memory.library.unsay(said.id, asker, hide.sender)
+                await self.memory.library.forget([], asker, hide.sender, [said.id])
 
     async def _import(self) -> None:
         if not self.lines:

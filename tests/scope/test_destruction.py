@@ -119,10 +119,10 @@ class Harmful:
         caller = self._caller(harm)
         await self._commands.forget(caller, self._fact(harm))
         with contextlib.suppress(GraphMemoryError):
-            await self._memory.library.forget(self._fact(harm), caller.asker, HARMFUL)
+            await self._memory.library.forget([self._fact(harm)], caller.asker, HARMFUL)
         if harm.number + 1 != self._shared:
             with contextlib.suppress(GraphMemoryError):
-                await self._memory.library.unsay(harm.number + 1, caller.asker, HARMFUL)
+                await self._memory.library.forget([], caller.asker, HARMFUL, [harm.number + 1])
 
     async def _correct(self, harm: Harm) -> None:
         caller = self._caller(harm)
@@ -276,7 +276,7 @@ async def _silent(trial: Trial, act: str) -> list[tuple[Any, ...]]:
             if act == "forget me":
                 await memory.forget_me.forget(HARMFUL)
             elif act == "forget":
-                await memory.library.forget(of_them, Turn(SHARED, HARMFUL, "路人").asker, HARMFUL)
+                await memory.library.forget([of_them], Turn(SHARED, HARMFUL, "路人").asker, HARMFUL)
             return await memory.journal.look(_without_the_silent)
 
 

@@ -242,7 +242,7 @@ class Victim:
         with self.phase("forgetting"), contextlib.suppress(NotFoundError):
             await library.act("archive", [id], "owner")
             await undo_last(library, "owner")
-            await library.forget(id, None, "owner")
+            await library.forget([id], None, "owner")
 
     async def _remember(self) -> None:
         said = self._next_word().replace("w", "v")
