@@ -41,12 +41,12 @@ from ..store import Journal, copies
 from ..store.connection import failing, open_to_read
 from ..store.journal import Slices, finished
 from ..store.outbox import Heard
-from ..store.rows import Tell, forget_texts, note, noted, notes
+from ..store.rows import Tell, forget_texts, note, noted, notes, rewrite_log
 from ..store.schema import APPLICATION_ID, migrate, require_known
 from ..supervisor import Steps, Supervisor, Told, unheard
 from . import retraction
 from .message_retention import delete_messages
-from .plan import DeletionPlan, changes_about, orphans, plan_for_user, rewrite_log
+from .plan import DeletionPlan, changes_about, orphans, plan_for_user
 
 logger = logging.getLogger("graph_memory.deletion")
 

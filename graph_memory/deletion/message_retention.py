@@ -16,6 +16,7 @@ from ..store import Journal
 from ..store.messages import by_ids
 from ..store.rows import (
     THINNED_COUNT,
+    TRIMMED,
     Rows,
     Tell,
     embedded_texts,
@@ -23,14 +24,13 @@ from ..store.rows import (
     models_of,
     note,
     noted,
+    trimmed,
 )
 
 THINNED = "thinned"
 """Note: the newest batch of which messages were deleted because they were old."""
 LOG_KEPT = 90 * DAY
 """For so long the change log says what rows were and became; then only how many."""
-_TRIMMED = "trimmed"
-"""Note: the newest change of which only counts are left."""
 SLICE = 200
 """Messages, or changes, in one transaction."""
 PRUNED = 500
@@ -129,11 +129,6 @@ def delete_messages(db: sqlite3.Connection, ids: Iterable[int]) -> None:
     db.executemany("DELETE FROM message WHERE id = ?", [(each.id,) for each in said])
 
 
-def trimmed(db: sqlite3.Connection) -> int:
-    """The newest change of which the log keeps only counts; 0 if there is none."""
-    return _number(db, _TRIMMED)
-
-
 async def trim_log(journal: Journal, now: float) -> int:
     """Reduce changes older than :data:`LOG_KEPT` to counts; returns how many changes."""
     done = 0
@@ -154,7 +149,7 @@ def _trim(before: float, now: float, db: sqlite3.Connection, _tell: Tell) -> int
         counted = json.dumps([[kind, "", None, None] for kind, *_ in json.loads(ops)])
         db.execute("UPDATE change SET ops = ? WHERE id = ?", (counted, number))
     if old:
-        note(db, _TRIMMED, str(old[-1][0]))
+        note(db, TRIMMED, str(old[-1][0]))
     return len(old)
 
 

@@ -13,7 +13,7 @@ import sqlite3
 import sys
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -396,25 +396,6 @@ def changes_about(
     query = "SELECT id, ops FROM change WHERE id > ? ORDER BY id LIMIT ?"
     pages = paged(lambda last: db.execute(query, (last, PAGE)).fetchall(), since, itemgetter(0))
     return (each for each in pages if any(needle in each[1] for needle in needles))
-
-
-def rewrite_log(
-    db: sqlite3.Connection,
-    numbers: Iterable[int],
-    left: Callable[[str, str, Data | None, int], Data | None],
-) -> None:
-    """Reduce states in changes to what ``left(kind, id, state, number)`` leaves."""
-    for number in numbers:
-        (text,) = db.execute("SELECT ops FROM change WHERE id = ?", (number,)).fetchone()
-        before = json.loads(text)
-        after = [
-            [kind, id, left(kind, id, was, number), left(kind, id, became, number)]
-            for kind, id, was, became in before
-        ]
-        after = [op for op in after if op[2:] != [None, None]]
-        if after != before:
-            body = json.dumps(after, ensure_ascii=False)
-            db.execute("UPDATE change SET ops = ? WHERE id = ?", (body, number))
 
 
 def _others(

@@ -28,6 +28,7 @@ from ..model import (
     kind_named,
     registered,
 )
+from ..store.derived import Derived
 from ..store.journal import Slices, finished
 from ..store.messages import by_ids
 from ..store.pauses import leave_gap
@@ -43,13 +44,14 @@ from ..store.rows import (
     noted,
     notes,
     read_change,
+    rewrite_log,
     undoable,
     unnote,
     unsaid,
     write,
 )
-from .message_retention import delete_messages, trimmed
-from .plan import DeletionPlan, Key, Origin, plan_for_messages, rewrite_log, with_answers
+from .message_retention import delete_messages
+from .plan import DeletionPlan, Origin, plan_for_messages, with_answers
 
 MARK = "withdrawn:"
 _DUE = "withdrawals due"
@@ -125,15 +127,13 @@ class Retraction:
     Attributes:
         messages: None if it is made good after a kill.
         rows: Ids of the rows that something goes of.
-        learned: The change that learned the first of the messages; 0 if there is none.
-        before: The states before it of rows rewritten since.
+        derived: What the rows of the first kind were before.
     """
 
     gone: DeletionPlan
     messages: Sequence[Message] = ()
     rows: tuple[str, ...] = ()
-    learned: int = 0
-    before: dict[Key, Data | None] = field(default_factory=dict)
+    derived: Derived = field(default_factory=Derived)
 
     @classmethod
     def of(cls, db: sqlite3.Connection, ids: Iterable[int]) -> Retraction | None:
@@ -144,7 +144,7 @@ class Retraction:
         gone = plan_for_messages(db, messages)
         draft = _enter(db, Draft("chat", RETRACTED), gone)
         rows = *(row.id for row in draft.put), *(id for _, id in draft.drop)
-        return cls(gone, messages, rows, *_learned(db, gone.origin))
+        return cls(gone, messages, rows, _derived(db, gone.origin))
 
     def holds(self, db: sqlite3.Connection) -> bool:
         """Whether it is so still, but for rows that came or changed since."""
@@ -170,12 +170,7 @@ class Retraction:
         for cls in [cls for cls in registered() if cls.basis is Basis.MOMENT]:
             made = rows.find(cls, session=origin.session)
             draft.drop += [(r.kind, r.id) for r in made if r.span[0] >= origin.at]
-        for (kind, id), data in self.before.items():
-            if data is None:
-                draft.drop.append((kind, id))
-                continue
-            row = decode(kind, data)
-            draft.put.append(row.brought_back(rows.get(type(row), id) or row, at))
+        self.derived.bring_back(db, draft, at)
 
     def blank(self, db: sqlite3.Connection, change: Change | None) -> Slices[None]:
         """Take the words out of what the log says about rows that went with the messages."""
@@ -212,30 +207,11 @@ class Retraction:
             return False
         if cls.basis is Basis.MOMENT:
             return bool(state[cls.times[0]] >= self.gone.origin.at)
-        if change < self.learned or (cls.kind, id) not in self.before:
-            return False
-        stands = self.before[cls.kind, id] or {}
-        return any(state.get(field, "") != stands.get(field, "") for field in cls.words)
+        return self.derived.differs(cls, id, state, change)
 
 
-def _learned(db: sqlite3.Connection, origin: Origin) -> tuple[int, dict[Key, Data | None]]:
-    """When messages were learned first, and what was before of rows rewritten since."""
-    query = "SELECT min(id) FROM change WHERE batch IN (SELECT value FROM json_each(?))"
-    (learned,) = db.execute(query, (json.dumps(origin.batches),)).fetchone()
-    before: dict[Key, Data | None] = {}
-    kinds = [kind for kind in registered() if kind.basis is Basis.LEARNED]
-    if learned is None:
-        return 0, before
-    if learned <= trimmed(db):  # what stood before is not known any more
-        rows = (row for kind in kinds for row in Rows(db).find(kind, session=origin.session))
-        return learned, {(row.kind, row.id): None for row in rows}
-    needle, names = json.dumps(origin.session, ensure_ascii=False), {k.kind for k in kinds}
-    query = "SELECT ops FROM change WHERE id >= ? AND instr(ops, ?) ORDER BY id"
-    for (text,) in db.execute(query, (learned, needle)):
-        for kind, id, was, became in json.loads(text):
-            if kind in names and (was or became)["session"] == origin.session:
-                before.setdefault((kind, id), was)
-    return learned, before
+def _derived(db: sqlite3.Connection, origin: Origin) -> Derived:
+    return Derived.since(db, origin.session, origin.batches)
 
 
 def retract_all(db: sqlite3.Connection, tell: Tell, ids: Iterable[int], at: float) -> None:
@@ -304,7 +280,7 @@ def finish(db: sqlite3.Connection) -> None:
     """Do what a kill left undone, inside the open transaction."""
     for key in unfinished(db):
         if gone := DeletionPlan.noted(db, key):
-            found = Retraction(gone, (), (), *_learned(db, gone.origin))
+            found = Retraction(gone, (), (), _derived(db, gone.origin))
             finished(found.blank(db, read_change(db, gone.newest)))
         DeletionPlan.done(db, key)
 

@@ -28,7 +28,8 @@ from ..model import (
 )
 from ..privacy.confidence import reach
 from ..privacy.redaction import redacted, secrets
-from ..text import clean
+from ..text import clean, normalise
+from .derived import Derived
 from .presence import enter
 from .rows import FIELDS, PAGE, Draft, Rows, Tell, rows_of, select_messages, stands, write
 
@@ -217,11 +218,14 @@ def confide(db: sqlite3.Connection, request: Message, at: float) -> list[Message
     query += " AND ? IN (SELECT value FROM json_each(data, '$.evidence'))"
     learned = rows_of(Fact, db.execute(query, (told.session, told.id)))
     kept: list[Row] = [replace(fact, confidential=True) for fact in learned]
-    query = "SELECT data FROM row WHERE kind = ? AND session = ? AND a LIKE 'e:%'"
+    query = "SELECT data FROM row WHERE kind = ? AND session = ? AND NOT (a = ? AND b = ?)"
     query += " AND ? = json_extract(data, '$.first_at') AND ? = json_extract(data, '$.last_at')"
+    card = told.sender, normalise(told.name)  # by which they spoke anyway
     kinds: tuple[type[Name | Mention], ...] = (Name, Mention)
     for kind in kinds:
-        called = rows_of(kind, db.execute(query, (kind.kind, told.session, told.at, told.at)))
+        called = rows_of(
+            kind, db.execute(query, (kind.kind, told.session, *card, told.at, told.at))
+        )
         kept += [replace(row, confidential=True) for row in called]
     session = rows.get(Session, told.session)
     # What is shown to a group was told by nobody in confidence.
@@ -232,7 +236,11 @@ def confide(db: sqlite3.Connection, request: Message, at: float) -> list[Message
     query += " AND ? IN (SELECT value FROM json_each(data, '$.evidence'))"
     shown = [cls.kind for cls in registered() if is_shown and cls.basis is Basis.EACH]
     gone = [row for kind in shown for row in db.execute(query, (kind, told.session, told.id))]
-    change = write(db, Draft("chat", "confided", kept, gone), at)
+    draft = Draft("chat", "confided", kept, gone)
+    derived = Derived.since(db, told.session, [told.batch] if is_shown and told.batch else ())
+    derived.bring_back(db, draft, at)
+    change = write(db, draft, at)
+    derived.blank(db, told.session)
     return [told, change] if change else [told]
 
 

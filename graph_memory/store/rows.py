@@ -63,6 +63,8 @@ FIELDS = "id, session, sender, name, text, at, ref, batch, addressees, confided"
 """Columns of which :func:`select_messages` makes messages."""
 THINNED_COUNT = "thinned messages"
 """Note: how many messages were deleted because they were old."""
+TRIMMED = "trimmed"
+"""Note: the newest change of which the log keeps only counts."""
 RETRACTED = "recalled"
 """Reason of a change that follows a message which was taken back; it cannot be undone."""
 EXPIRED = "expire"
@@ -462,6 +464,30 @@ def read_change(db: sqlite3.Connection, number: int) -> Change | None:
         return None
     id, at, actor, reason, ops, batch, undoes = found
     return Change(id, at, actor, reason, tuple(Op(*op) for op in json.loads(ops)), batch, undoes)
+
+
+def rewrite_log(
+    db: sqlite3.Connection,
+    numbers: Iterable[int],
+    left: Callable[[str, str, Data | None, int], Data | None],
+) -> None:
+    """Reduce states in changes to what ``left(kind, id, state, number)`` leaves."""
+    for number in numbers:
+        (text,) = db.execute("SELECT ops FROM change WHERE id = ?", (number,)).fetchone()
+        before = json.loads(text)
+        after = [
+            [kind, id, left(kind, id, was, number), left(kind, id, became, number)]
+            for kind, id, was, became in before
+        ]
+        after = [op for op in after if op[2:] != [None, None]]
+        if after != before:
+            body = json.dumps(after, ensure_ascii=False)
+            db.execute("UPDATE change SET ops = ? WHERE id = ?", (body, number))
+
+
+def trimmed(db: sqlite3.Connection) -> int:
+    """The newest change of which the log keeps only counts; 0 if there is none."""
+    return int(noted(db, TRIMMED) or 0)
 
 
 def unsaid(rows: Rows, session: str, messages: Iterable[int]) -> list[Row]:
