@@ -31,6 +31,8 @@ _DIGITS = {digit: str(value) for value, digit in enumerate("零一二三四五�
 _DIGITS |= {"两": "2", "〇": "0"}
 _ARABIC = {ord(digit): value for digit, value in _DIGITS.items()}
 _TENS = re.compile(r"([一二两三四五六七八九]?)十([一二三四五六七八九]?)")
+_HUNDREDS = re.compile("[百千万]")
+_PLACES = {10_000: "万", 1_000: "千", 100: "百", 10: "十"}
 _COUNTS = {"a": 1, "an": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7,
            "eight": 8, "nine": 9, "ten": 10, "twelve": 12, "a few": 4, "few": 4, "a couple of": 2,
            "half a": 0.5, "几": 4, "半": 0.5, "俩": 2}  # fmt: skip
@@ -174,12 +176,27 @@ def arabic(text: str) -> str:
 
 
 def number(spelled: str) -> int:
-    """The number that digits or Chinese numerals up to 99 spell.
+    """The number that digits or Chinese numerals spell: 十五, 两千五, 一万零五百, 1.2万.
 
     Raises:
         ValueError: They spell none.
     """
-    return int(arabic(spelled))
+    return round(_amount(spelled)) if _HUNDREDS.search(spelled) else int(arabic(spelled))
+
+
+def _amount(spelled: str, unit: int = 10_000) -> float:
+    """What is spelled; the last unit, of so much at most, may be left out: 两千五."""
+    if unit == 1:
+        if spelled.isascii() or len(spelled) == 1:
+            return float(arabic(spelled))
+        raise ValueError(f"{spelled!r} is no number")
+    count, named, rest = spelled.partition(_PLACES[unit])
+    if not named:
+        return _amount(spelled, unit // 10)
+    whole = (1 if unit == 10 and not count else _amount(count)) * unit
+    if len(rest) == 1:
+        return whole + int(arabic(rest)) * unit // 10
+    return whole + (_amount(rest.lstrip("零〇"), unit // 10) if rest else 0)
 
 
 def birthday(text: str) -> str:

@@ -2,6 +2,7 @@
 
 import math
 import time
+from contextlib import nullcontext
 from datetime import datetime
 
 import pytest
@@ -109,6 +110,12 @@ def test_anything_may_be_asked(text: str) -> None:
 def test_numerals(spelled: str, expected: int) -> None:
     assert number(spelled) == expected
     assert arabic(f"第{spelled}层") == f"第{expected}层"
+
+
+@tabled
+def test_amounts(spelled: str, expected: int | None) -> None:
+    with nullcontext() if expected else pytest.raises(ValueError, match=r"."):
+        assert number(spelled) == expected
 
 
 @tabled

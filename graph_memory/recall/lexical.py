@@ -30,7 +30,7 @@ _WHOLE = 6
 """Digits from which a number is a code (an account, a telephone) and keeps its zeros."""
 _WITH_UNIT = re.compile(r"(\d{1,5})\s?([月日号年点岁周天个楼层米斤元块])")
 _SPELLED = re.compile(r"([一二三四五六七八九十]{1,3})(?=[月日号点岁])")
-_NUMBERS = re.compile(r"\d|[一二三四五六七八九十][月日号点岁]")
+_NUMBERS = re.compile(r"\d|[一二两三四五六七八九十][月日号点岁百千万]")
 _PIECES = re.compile(r"\d+|[^\W\d_]+")
 _SAME = str.maketrans("日", "号")
 _BORDERLESS = "\u3040"
@@ -39,6 +39,12 @@ _ENDINGS = frozenset(("st", "nd", "rd", "th"))
 _GROUPED = re.compile(r"(?<![\d,])\d{1,3}(?:,\d{3})+(?![\d,])")
 ungrouped = partial(_GROUPED.sub, lambda found: found[0].replace(",", ""))
 """Gives a text in which 12,000 is 12000."""
+_NUMERALS = "零〇一二两三四五六七八九十"
+_AMOUNT = re.compile(
+    rf"(?<![\d.几多数第])(?:\d+(?:\.\d+)?|[{_NUMERALS}]{{1,5}})[百千万]"
+    rf"[{_NUMERALS}\d百千万]*+(?![几多来余])"
+)
+"""A number of hundreds or more with Chinese units, unless it is a rough one: 三百多."""
 _CACHES: list[Any] = [clean_name, skeleton]
 
 
@@ -93,9 +99,23 @@ def search_terms(text: str) -> tuple[str, ...]:
             found += [_plain(piece) for piece in pieces]
             if len(pieces) > 1:
                 found.append(term)
-    for digits, unit in _WITH_UNIT.findall(folded):
+    amounts = list(filter(str.isdecimal, map(_figures, _AMOUNT.finditer(folded))))
+    for digits, unit in _WITH_UNIT.findall(in_figures(folded) if amounts else folded):
         found.append(_plain(digits) + unit.translate(_SAME))
-    return tuple(found)
+    return (*found, *amounts)
+
+
+def in_figures(text: str) -> str:
+    """A text with its amounts in plain digits: 两千五 and 2,500 are 2500."""
+    return _AMOUNT.sub(_figures, ungrouped(text))
+
+
+def _figures(amount: re.Match[str]) -> str:
+    """An amount in digits, or as it is if it is none: 两三百."""
+    try:
+        return str(number(amount[0]))
+    except ValueError:
+        return amount[0]
 
 
 def _plain(digits: str) -> str:
