@@ -142,9 +142,9 @@ async def merge(memory: Memory, visit: Visit) -> Response:
     id, into = given.get("id", "")[:500], given.get("into", "")[:500]
     with or_back(node_url(id), bond=errors.BondError):
         edits = memory.identity_edits
-        bond = edits.merge if model.is_entity(id) else edits.link
+        what, bond = ("merge", edits.merge) if model.is_entity(id) else ("link", edits.link)
         change = await bond(id, into, library.OWNER)
-    return visit.redirect(node_url(into), what="merge", change=change.id, back=node_url(id))
+    return visit.redirect(node_url(into), what=what, change=change.id, back=node_url(id))
 
 
 @routes.post("/node/split")
@@ -153,6 +153,6 @@ async def split(memory: Memory, visit: Visit) -> Response:
     id = visit.form.get("id", "")[:500]
     with or_back(node_url(id), bond=errors.BondError):
         edits = memory.identity_edits
-        part = edits.split if model.is_entity(id) else edits.unlink
+        what, part = ("split", edits.split) if model.is_entity(id) else ("unlink", edits.unlink)
         change = await part(id, library.OWNER)
-    return visit.redirect(node_url(id), what="split", change=change.id)
+    return visit.redirect(node_url(id), what=what, change=change.id)
