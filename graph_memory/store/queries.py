@@ -241,12 +241,17 @@ def find_facts(
         "strongest": lifetime(DAY, wanted.strongest, rate) if wanted.strongest < 1.0 else None,
     }
     where, values = _where(_FACT_CONDITIONS, asked)
+    parts = []
     for number, word in enumerate(wanted.text.split()):
         escaped = word.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
         values[f"word{number}"] = f"%{escaped}%"
         like = f"LIKE :word{number} ESCAPE '\\'"
         named = f"SELECT n.node FROM name n WHERE n.text {like}"
-        where += f" AND (f.statement {like} OR f.subject IN ({named}) OR f.object IN ({named}))"
+        parts.append(
+            f"(a IN ({named}) OR b IN ({named}) OR json_extract(data, '$.statement') {like})"
+        )
+    if parts:  # rows in their order: one by one they take twice as long
+        where += f" AND f.id IN (SELECT id FROM row WHERE kind = 'fact' AND {' AND '.join(parts)})"
     joined = "JOIN session w ON w.id = f.session" if wanted.persona or wanted.circle else ""
     source = (
         f"SELECT coalesce({ORDERS.get(wanted.order, ORDERS['recent'])}, 0.0) AS key, f.id"
