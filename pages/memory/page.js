@@ -3,7 +3,7 @@
 // address is a document of its own, ?at=/memories, so that scripts run anew and the way back
 // works. Where there is no memory page, it says why.
 
-import { ask, go, here, pass } from "./static/js/place.js";
+import { ask, awaited, go, here, pass } from "./static/js/place.js";
 
 const bridge = window.AstrBotPluginView ?? window.AstrBotPluginPage;
 const element = (id) => document.getElementById(id);
@@ -82,7 +82,7 @@ addEventListener("submit", async (event) => {
     address.search = fields;
     go(address);
   } else if (!form.dataset.sent) {
-    await ask(address, { form: fields }).then((answer) => follow(answer, address), (error) => refused(form, error));
+    await awaited(ask(address, { form: fields })).then((answer) => follow(answer, address), (error) => refused(form, error));
   }
 });
 
@@ -117,7 +117,7 @@ async function start() {
   window.name = "";
   let answer = kept.answer;
   try {
-    answer ??= await ask(here(), { flash: kept.flash ?? "" });
+    answer ??= await awaited(ask(here(), { flash: kept.flash ?? "" }));
   } catch {
     await sorry();
     return;

@@ -81,6 +81,41 @@ async def test_a_finger_that_rolls_a_little_has_touched(visit: Opener) -> None:
     await expect(seen.page.locator("#picture")).to_have_attribute("data-selected", LI)
 
 
+WAITING = script("waiting.js")
+"""Notes when the page has shown that it waits, as none can be asked while another one comes."""
+WAITS = {
+    "/people": "q 年糕 /people",
+    f"/viewas?user={ZHANG}&persona=tech_assistant": "e-day 2025-09-01 /viewas",
+    "/tuning": "k-rate 8 /tuning",
+    "/memories/new": "about 小红 /memories/new",
+    "/data": "person-search 年糕 /people",
+    f"/graph?node={LI}": "q 年糕 /graph",
+}
+"""What is typed into which field of a page, and what the page asks for then."""
+
+
+@pytest.mark.parametrize("path", WAITS)
+async def test_a_page_shows_that_it_waits_for_an_answer(visit: Opener, path: str) -> None:
+    page = (await visit(at=path)).page
+    held = asyncio.Event()
+
+    async def hold(route: "Route") -> None:
+        await held.wait()
+        await route.continue_()
+
+    field, text, asked = WAITS[path].split()
+    await page.evaluate(WAITING)
+    await page.route(lambda url: asked in url and "/static/" not in url, hold)
+    await page.fill(f"#{field}", text)
+    if field == "q":
+        await page.press("#q", "Enter", no_wait_after=True)
+    await asyncio.sleep(1)
+    held.set()
+    await page.wait_for_load_state("networkidle")
+    assert await page.evaluate("sessionStorage.getItem('waited')") == "yes"
+    await expect(page.locator("html[data-waiting]")).to_have_count(0)
+
+
 STOPPED = script("stopped.js")
 """Presses a button and then the browser's Stop; gives how many forms and buttons still wait."""
 

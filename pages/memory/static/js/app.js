@@ -1,9 +1,8 @@
 // Small comforts; every page works without them.
 
-import { here, note, tab } from "./place.js";
+import { HEARD, awaited, here, note, tab } from "./place.js";
 
 document.documentElement.classList.add("scripted");
-const HEARD = 400; // milliseconds after which a press that has not led on yet is seen to work
 const GOING = 1500; // within which a letter belongs to the g before it
 const AGAIN = 4000; // after which what was not ready is asked for again
 
@@ -21,8 +20,10 @@ for (const form of document.querySelectorAll("form[method=get]")) {
 }
 
 // One press is one change.
+let led; // says that a search is over
 addEventListener("submit", (event) => {
   const form = event.target;
+  if (form.method === "get" && !event.defaultPrevented) awaited(new Promise((over) => { led = over; }));
   if (form.method !== "post") return;
   if (form.dataset.sent) event.preventDefault();
   form.dataset.sent = "yes";
@@ -35,6 +36,7 @@ for (const link of document.querySelectorAll("a[data-slow]")) {
   link.addEventListener("click", () => link.setAttribute("aria-busy", "true"));
 }
 function ready() {
+  led?.();
   for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
   for (const busy of document.querySelectorAll("[aria-busy]")) busy.removeAttribute("aria-busy");
 }

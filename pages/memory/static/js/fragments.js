@@ -1,18 +1,18 @@
 // Parts of a page, as the server writes them for another address.
 
-import { ask, isFramed } from "./place.js";
+import { ask, awaited, isFramed } from "./place.js";
 
 // Reads a page; nothing in it runs, and nothing of it is loaded.
 export async function read(address) {
-  if (isFramed) return new DOMParser().parseFromString((await ask(address)).text, "text/html");
-  return new Promise((resolve, reject) => {
+  if (isFramed) return new DOMParser().parseFromString((await awaited(ask(address))).text, "text/html");
+  return awaited(new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
     request.open("GET", address);
     request.responseType = "document";
     request.onload = () => resolve(request.response);
     request.onerror = () => reject(new Error(`${address} cannot be read`));
     request.send();
-  });
+  }));
 }
 
 // Puts parts of a page in the place of our own.

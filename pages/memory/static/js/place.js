@@ -9,6 +9,19 @@ export const isFramed = Boolean(bridge);
 // What is kept for a tab; a frame may keep nothing.
 export const tab = isFramed ? null : sessionStorage;
 
+export const HEARD = 400; // milliseconds after which what has not led on yet is seen to work
+let waiting = 0;
+
+// Shows that the page waits for an answer, once that takes a moment.
+export async function awaited(answer) {
+  waiting += 1;
+  setTimeout(() => document.documentElement.toggleAttribute("data-waiting", waiting > 0), HEARD);
+  return answer.finally(() => {
+    waiting -= 1;
+    if (!waiting) document.documentElement.removeAttribute("data-waiting");
+  });
+}
+
 const own = () => new URLSearchParams(location.search);
 
 // The address of the page that is shown.

@@ -1,6 +1,6 @@
 // The graph page: loads, and keeps picture and list at one.
 
-import { ask as askFor, here, note } from "../place.js";
+import { ask as askFor, awaited, here, note } from "../place.js";
 import { Controls, FIELDS } from "./controls.js";
 import { List, shape } from "./list.js";
 import { Model } from "./model.js";
@@ -50,7 +50,7 @@ function sorry(error) {
 }
 
 async function ask(path, query = []) {
-  const { status, text } = await askFor(`/api/v1/${path}?${new URLSearchParams(query)}`);
+  const { status, text } = await awaited(askFor(`/api/v1/${path}?${new URLSearchParams(query)}`));
   if (status !== 200) throw Object.assign(new Error(`the graph answered ${status}`), { status });
   return JSON.parse(text);
 }
