@@ -47,7 +47,8 @@ class World:
         self.clock -= 10
 
     def leave(self, *_: object) -> None:
-        presence.leave(self.db, CLUB.circle, ZHANG, self.clock)
+        at = max(self.clock, *self.heard, 0.0)  # whoever leaves has said what was heard
+        presence.leave(self.db, CLUB.circle, ZHANG, at)
 
     def bring(self, by: str, at: float, _: float | None) -> None:
         presence.cover(self.db, by, CLUB.circle, ZHANG, at, lambda _: None)
