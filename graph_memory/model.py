@@ -137,6 +137,10 @@ class Basis(StrEnum):
     """What was being talked about; it goes with an earlier message."""
 
 
+DERIVED = (Basis.LEARNED, Basis.MOMENT)
+"""What rows rest on that name no messages."""
+
+
 class Gone(Protocol):
     """What a deletion takes away: ``deletion/plan.py``, as a row sees it."""
 

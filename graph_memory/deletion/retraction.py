@@ -14,6 +14,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from ..model import (
+    DERIVED,
     Basis,
     Change,
     Data,
@@ -60,7 +61,6 @@ _CLOSED = "closed"
 """Value of a mark whose message no backup holds any more; otherwise when it was retracted."""
 _WORDS = "message:"
 """Notes of this kind are about messages whose words are in the log yet."""
-_DERIVED = (Basis.LEARNED, Basis.MOMENT)
 
 
 def mark_of(sender: str, ref: str, at: float) -> str:
@@ -158,7 +158,7 @@ class Retraction:
             (
                 self.gone.newest,
                 json.dumps([each.batch for each in now]),
-                json.dumps([kind.kind for kind in registered() if kind.basis in _DERIVED]),
+                json.dumps([kind.kind for kind in registered() if kind.basis in DERIVED]),
             ),
         ).fetchone()
         return not learned and self.gone.ids == with_answers(db, now)
@@ -178,7 +178,7 @@ class Retraction:
         rows = {(op.kind, op.id) for op in ops if op.after is None or op.kind == Episode.kind}
 
         def goes(cls: type[Row], id: str, state: Data, number: int) -> bool:
-            if cls.basis in _DERIVED:
+            if cls.basis in DERIVED:
                 return self._tells(cls, id, state, number)
             if cls.basis is Basis.EACH:
                 return self.gone.left(cls.kind, id, state) is None
@@ -297,7 +297,7 @@ def _enter(
 
     Of those that did not change after a change, only ``ids`` are looked at.
     """
-    kinds = [each.kind for each in registered() if each.basis not in _DERIVED]
+    kinds = [each.kind for each in registered() if each.basis not in DERIVED]
     for kind, id, text in db.execute(
         "SELECT kind, id, data FROM row"
         " WHERE kind IN (SELECT value FROM json_each(?)) AND session = ?"

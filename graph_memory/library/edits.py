@@ -16,6 +16,7 @@ from typing import Literal
 from ..dates import day_over
 from ..errors import NotFoundError, UnclearError
 from ..model import (
+    DERIVED,
     SINGLE_VALUED,
     Basis,
     Entity,
@@ -45,6 +46,8 @@ from ..visible_rows import VisibleRows
 
 MAX_STATEMENT = 300
 """Characters of a statement."""
+MOST = 2 / 3
+"""Share of what goes that a row has to say to go with it."""
 MAX_TOPIC = 32
 """Characters of the name of a topic that is no thing of its own."""
 
@@ -142,6 +145,7 @@ def _follow(
     What tells rather of another fact that rests on the same message stays.
     """
     going = list(gone)
+    _let_derived_go(rows, draft, session, going or list(filter(None, map(rows.message, messages))))
     ids = {fact.id for fact in going}
     kinds = [kind for kind in registered() if kind.basis is Basis.EACH]
     found = [row for kind in kinds for row in rows.find(kind, session=session)]
@@ -161,6 +165,26 @@ def _follow(
             draft.put.append(better)
         else:
             draft.drop.append((row.kind, row.id))
+
+
+def _let_derived_go(rows: Rows, draft: Draft, session: str, gone: Sequence[Fact | Message]) -> None:
+    """Enter what becomes of rows that name no messages, where they say what goes."""
+    told = [each.text if isinstance(each, Message) else each.statement for each in gone]
+    people = {each.sender if isinstance(each, Message) else each.subject for each in gone}
+    names = {word for p in people for n in rows.find(Name, a=p) for word in content(n.text)}
+    about = [words - names or words for words in map(content, told)]
+
+    def says(text: str) -> bool:
+        said = content(text)
+        return any(words and len(words & said) >= MOST * len(words) for words in about)
+
+    for cls in registered():
+        for row in rows.find(cls, session=session) if cls.basis in DERIVED and cls.words else ():
+            fields = [field for field in cls.words if says(getattr(row, field))]
+            if fields and cls.basis is Basis.LEARNED:
+                draft.put.append(replace(row, **dict.fromkeys(fields, "")))
+            elif fields:
+                draft.drop.append((cls.kind, row.id))
 
 
 def _shared(row: Row, facts: Iterable[Fact]) -> int:

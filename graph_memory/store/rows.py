@@ -17,6 +17,7 @@ from ..model import (
     EPISODE,
     GAP,
     Addressee,
+    Basis,
     Batch,
     Change,
     Data,
@@ -39,6 +40,7 @@ from ..model import (
     decode,
     encode,
     is_entity,
+    kind_named,
 )
 from ..privacy.redaction import disclosed, masked, redacted
 from ..privacy.scope import in_confidence
@@ -553,7 +555,9 @@ def inverse(db: sqlite3.Connection, number: int, actor: str) -> Draft:
         found = db.execute(f"{query} WHERE kind = ? AND r.id = ?", (op.kind, op.id)).fetchone()
         data, last, undoes = found or ("null", 0, None)
         if json.loads(data) != op.after or (found and last != number and undoes is None):
-            if is_first and op.kind in (Episode.kind, Name.kind, Mention.kind):
+            cls = kind_named(op.kind)
+            is_derived = cls is not None and cls.basis is Basis.LEARNED
+            if is_first and (is_derived or op.kind in (Episode.kind, Name.kind, Mention.kind)):
                 continue
             raise ConflictError(number, last or _deleted_by(db, op, number))
         if op.before is None and not (op.kind == "session" and is_used(db, op.id, number)):

@@ -92,7 +92,7 @@ async def live(service: MemoryService) -> None:
         await service.learning.reply(CLUB, f"{NICK}说得对{PLANTED}", at=at)
     await service.learning.flush()
     await put(service.journal, *story())
-    await service.library.forget(GOSSIP_FORGOTTEN.id, None, "owner")
+    await service.library.forget([GOSSIP_FORGOTTEN.id], None, "owner")
     await service.learning.remember(Turn(CLUB, WANG, NICK, f"记住{PLANTED}生日"))
     await hear(Turn(CLUB, WANG, NICK, f"还没学的{PLANTED}"), at=T0 + 450)
     await hear(Turn(CLUB, LI, "小李", f"还没学的{KEPT}"), at=T0 + 450)
