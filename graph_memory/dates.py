@@ -24,6 +24,8 @@ DAWN = timedelta(hours=5)
 """Until when people who are still up call it the night, and the day, before."""
 YEARS = 5
 """Years back that a date without a year may be."""
+AHEAD = 10
+"""Years ahead that a year of two digits may be."""
 MOST_TIMES = 100
 """Times that a text speaks of, at most; each is looked for among all memories."""
 
@@ -62,13 +64,14 @@ _WEEKDAYS = {"一": 0, "二": 1, "三": 2, "四": 3, "五": 4, "六": 5, "日": 
              "mon": 0, "tue": 1, "wed": 2, "thu": 3, "fri": 4, "sat": 5, "sun": 6}  # fmt: skip
 _ON = r"一(?![共起直样些下点个])|[二三四]|五(?!天)|六|日(?![程常])|天(?!气)|末"
 _WEEKDAY = re.compile(
-    rf"(?<![每个一两二三四五六七八九十几、和上下\d])(上上|下下|[上这本下]?)个?(?:周|星期|礼拜)({_ON})"
+    rf"(?<![每个一两二三四五六七八九十几、和上下\d])(上上|大上|下下|[上这本下]?)个?(?:周|星期|礼拜)({_ON})"
     r"|\b(?<!every )(?:(last|this|next) )?"
     r"(mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)day\b(?!s)( before last\b)?",
     re.IGNORECASE,
 )
-_BACK = {"上": 1, "上上": 2, "last": 1, "past": 1, "before last": 2, "去年": 1, "前年": 2,
-         "大前年": 3, "下": -1, "下下": -2, "next": -1, "明年": -1, "后年": -2}  # fmt: skip
+_BACK = {"上": 1, "上上": 2, "last": 1, "past": 1, "before last": 2, "大上": 2, "去年": 1,
+         "前年": 2, "大前年": 3, "下": -1, "下下": -2, "next": -1, "明年": -1,
+         "后年": -2}  # fmt: skip
 """Weeks, months or years back; 0 for others."""
 _ENGLISH_COUNTS = "|".join(word for word in _COUNTS if word.isascii())
 _AGO = re.compile(
@@ -90,15 +93,21 @@ _LATELY = re.compile(
 """A time that lasts until today."""
 _OF_MONTH = r"\d{1,2}|[一二三]?十[一二三四五六七八九]?|[一二三四五六七八九]"
 _LAST = re.compile(
-    rf"(?P<which>上上|下下|[上这本下])个?(?:周|星期|礼拜|(?P<month>月))(?!(?<!月)(?:{_ON}))"
+    rf"(?P<which>上上|大上|下下|[上这本下])个?(?:周|星期|礼拜|(?P<month>月))(?!(?<!月)(?:{_ON}))"
     rf"(?:(?<=月)的?(?P<day>{_OF_MONTH})[号日])?"
     r"|(?P<year>去年|大?前年|今年|明年|(?<![前今然])后年)"
     r"|(?<![\d一二两三四五六七八九十几半每个上下这本大全多年月(（])(?P<bare>[月年])"
     r"(?=[初底末])(?!初[一二三四五六七八九十])"
     r"|\b(?P<en>last|this|past|next) (?P<unit>week(?:end)?|month|year)\b"
-    r"|\b(?P<before>week|month|year) before last\b",
+    r"|\b(?P<before>week(?:end)?|month|year) before last\b",
     re.IGNORECASE,
 )
+_THEN = re.compile(
+    r"(?P<year>去年|大?前年)的?(?:今[天日儿]|(?P<about>这个?(?:时候|会儿|时|段时间)))"
+    r"|\b(?:(?:a year ago|last year) today|this (?:day|(?P<time>time)) last year)\b",
+    re.IGNORECASE,
+)
+"""This very day of another year, or about that time."""
 _PART = re.compile(r"[月年]?(?:(初(?![一二三四五六七八九十])|上旬)|(中旬)|下旬|底|末)")
 """What says which third of a month or quarter of a year is meant."""
 _BEFORE_MAY = re.compile(
@@ -106,6 +115,7 @@ _BEFORE_MAY = re.compile(
 )
 _CHINESE = re.compile(
     r"(?:(?<!\d)((?:\d\d){1,2})年)?(?:(\d{1,2})月份?)(?:(\d{1,2})[日号])?|(\d{4})年"
+    r"|(?<![\d了过有活])(0\d|[6-9]\d)年(?![前后以之来多间龄代度老级])"
 )
 _ENGLISH = re.compile(
     rf"\b(?:(\d{{1,2}})(?:st|nd|rd|th)?(?: of)? {_MONTH}"
@@ -321,6 +331,9 @@ def _seconds(days: Days) -> Span:
 def _relative(text: str, today: datetime, *, is_late: bool) -> Iterator[Days]:
     """Days, weeks, months and years as seen from a day, or from the night after it."""
     day = timedelta(1)
+    for match in _THEN.finditer(text):
+        yield _then(match, today)
+    text = _THEN.sub(" ", text)
     for match in _NEAR.finditer(text):
         start = today - _DAYS_AGO[match[0].lower()] * day
         night = DAWN * bool(_NIGHT.match(text, match.end()))
@@ -342,6 +355,15 @@ def _relative(text: str, today: datetime, *, is_late: bool) -> Iterator[Days]:
         for days in _days_to(match, today.weekday()):
             start, length = today + days * day, 2 if match[2] == "末" else 1
             yield start, start + length * day + DAWN * bool(_NIGHT.match(text, match.end()))
+
+
+def _then(match: re.Match[str], today: datetime) -> Days:
+    """The day that :data:`_THEN` found, or a month around it."""
+    year = today.year - _BACK[match["year"] or "last"]
+    is_leap_day = (today.month, today.day) == (2, 29)
+    then = today.replace(year, day=28 if is_leap_day else today.day)
+    around = timedelta(15 if match["about"] or match["time"] else 0)
+    return then - around, then + around + timedelta(1)
 
 
 def _days_to(match: re.Match[str], weekday: int) -> list[int]:
@@ -395,7 +417,7 @@ def _period(back: int, unit: str, today: datetime) -> Days:
 
 def _dates(text: str, today: datetime) -> Iterator[Days]:
     for match in _CHINESE.finditer(arabic(text)):
-        yield from _days(match[1] or match[4], match[2], match[3], today)
+        yield from _days(match[1] or match[4] or match[5], match[2], match[3], today)
     for match in _ENGLISH.finditer(text):
         name = match[2] or match[3]
         is_may = name and name.lower() == "may" and not (match[1] or match[4] or match[5])
@@ -421,9 +443,10 @@ def _counted(spelled: str) -> float:
 
 
 def _feasts(text: str, today: datetime) -> Iterator[Days]:
-    """The feasts that a text names, of any year as far back as days without one."""
+    """The feasts that a text names, of any year that a day may be of, newest first."""
     for names, month, day, length in _FEASTS:
-        for start, end in _days(None, str(month), str(day), today) if names.search(text) else ():
+        found = _days(None, str(month), str(day), today) if names.search(text) else ()
+        for start, end in reversed(list(found)):
             yield start, end + timedelta(length - 1)
 
 
@@ -448,15 +471,17 @@ def _numeric(date: re.Match[str]) -> tuple[str, str, str]:
 
 def without_times(text: str) -> str:
     """A text without the times that it names."""
-    for named in (_AGO, _LAST, _NEAR, _WEEKDAY, _CHINESE, _ENGLISH, _NUMERIC):
+    for named in (_THEN, _AGO, _LAST, _NEAR, _WEEKDAY, _CHINESE, _ENGLISH, _NUMERIC):
         text = named.sub(" ", text)
     return text
 
 
 def _days(year: str | None, month: str | None, day: str | None, today: datetime) -> Iterator[Days]:
     parts = [int(part) for part in (month, day) if part]
-    full = f"20{year}" if year and len(year) == 2 else year  # 24年5月
-    for each in [int(full)] if full else range(today.year - YEARS, today.year + 2):
+    full = int(year or 0)
+    if year and len(year) == 2:  # 24年5月, 98年
+        full += today.year // 100 * 100 - 100 * (full > today.year % 100 + AHEAD)
+    for each in [full] if year else range(today.year - YEARS, today.year + 2):
         if found := _calendar(today.tzinfo, each, *parts):
             yield found
 
@@ -489,8 +514,9 @@ def periods(text: str, now: float, zone: tzinfo) -> list[Span]:
             return []
         return [(start, end)]
     plain, today = simplified(text), _midnight(now, zone)
-    lunar = (days for days in _lunar(plain, zone) if days[0] <= today)
-    feasts = map(_seconds, chain(_feasts(plain, today), lunar, _lately(plain, today)))
+    named = chain(_feasts(plain, today), _lunar(plain, zone))
+    over = (days for days in named if days[0] <= today)
+    feasts = map(_seconds, chain(over, _lately(plain, today)))
     return _seasons(plain, _agreed(spans(plain, now, zone), list(feasts)), zone)
 
 
