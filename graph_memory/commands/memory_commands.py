@@ -13,7 +13,7 @@ from operator import attrgetter
 from urllib.parse import urlencode
 
 from ..access import LINK_AGE, Access
-from ..dates import day_over, periods
+from ..dates import day_over, periods, without_times
 from ..errors import ConflictError, NotFoundError
 from ..inspect.health import describe, learning_failure
 from ..library import NamedChange, worded
@@ -113,7 +113,8 @@ class Commands(Answers):
 
     async def mine(self, turn: Turn, page: str = "") -> str:
         """What is known about the speaker, as far as it may be shown here; a page of it."""
-        if page.strip() and number_of(page) is None:
+        wanted = page.strip().casefold()
+        if wanted not in ("", *EVERYTHING) and number_of(page) is None:
             return misused(self._language, "mine", page)
         known = await self.memory.library.mine(turn.asker)
         if not known:
@@ -160,7 +161,9 @@ class Commands(Answers):
         if at > max(1, pages):
             return await self.search(turn, f"{wanted} p{max(1, pages)}")
         is_last = at >= pages
-        similar = found.similar if is_last else ()
+        similar, title = found.similar if is_last else (), "search_similar"
+        if is_last and (then := await self._then(turn, wanted, found.items)):
+            similar, title = then, "search_then"
         if not (found.items or similar):
             return self._say("search_none")
         listed = [item for item in (*found.items, *similar) if item.kind in (Fact.kind, MESSAGE)]
@@ -173,13 +176,23 @@ class Commands(Answers):
             lines.append(self._say("search_title", count=found.total, page=at, pages=pages))
             lines += [self._line(item, numbers) for item in found.items]
         if similar:
-            lines.append(self._say("search_similar"))
+            lines.append(self._say(title))
             lines += [self._line(item, numbers) for item in similar]
         if not is_last:
             text = one_line(wanted, MAX_STATEMENT)
             lines.append(self._say("search_more", text=text, page=at + 1))
         hint = [self._say("forget_hint")] if listed else []
         return "\n".join([*lines, *hint])
+
+    async def _then(self, turn: Turn, wanted: str, shown: Sequence[Item]) -> tuple[Item, ...]:
+        """What is of a time, if that is all that is searched for: 昨天, last week."""
+        if says_something(terms(without_times(wanted))):
+            return ()
+        found = await self.memory.lookup.find(
+            turn.asker, "", time=wanted, limit=LISTED, exclude=turn.ids
+        )
+        there = {item.key for item in shown}
+        return tuple(item for item in found.items if item.key not in there)
 
     def _line(self, item: Item, numbers: Mapping[tuple[str, str], int]) -> str:
         number = numbers.get((item.kind, item.id))
@@ -275,7 +288,8 @@ class Commands(Answers):
         memories: list[Reference] = []
         for each in many or [number]:
             if (memory := self._meant(turn, each)) is None:
-                return self._say("forget_number", number=one_line(each, MAX_STATEMENT))
+                named = each if number_of(each) else which
+                return self._say("forget_number", number=one_line(named, MAX_STATEMENT))
             memories.append(memory)
         asker = None if turn.is_admin else turn.asker
         try:
@@ -315,12 +329,13 @@ class Commands(Answers):
 
     async def correct(self, turn: Turn, which: str) -> str:
         """Replace a listed fact; ``which`` is its number or id, then how it really is."""
-        which, words = numbered(which)
-        if not which or not says_something(terms(words)):
+        number, words = numbered(which)
+        if not number or not says_something(terms(words)):
             return self._say("correct_what")
-        memory = self._meant(turn, which)
+        memory = self._meant(turn, number)
         if memory is None:
-            return self._say("forget_number", number=one_line(which, MAX_GIVEN))
+            named = number if number_of(number) else which
+            return self._say("forget_number", number=one_line(named, MAX_GIVEN))
         if refusal := self.refusal(turn):
             return refusal
         try:

@@ -40,6 +40,8 @@ _MYSELF = frozenset({"我", "我自己", "自己", "本人", "me", "myself", "i"
 _SPACE = re.compile(rf"[\s,，。！？!?、；;：:()（）\"“”「」『』《》【】~{MASK[0]}]+|\.+(?!\w)")
 _LATIN = re.compile(r"[a-z][a-z'’]*")
 _HAN = re.compile(f"[{CJK}]+")
+_OWN = re.compile("^(?:我|我们|咱|咱们)(?:家的?|的)(?=.)")
+"""Whose something is, which a memory of it need not say: 我的猫."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +81,9 @@ def find(
     renderer = Renderer(index, visible, question.asker, language, context.zone, context.now)
     known = {each.position: each for each in ranking.candidates}
     found = dict.fromkeys(_holding(index, visible, words))
+    bare = [_OWN.sub("", word) for word in words]
+    if not found and bare != words:
+        found = dict.fromkeys(_holding(index, visible, bare))
     found |= dict.fromkeys(_heirs(index, visible, found))
     some = [known.get(at) or candidate_at(index, visible, at) for at in found]
     repeated = copies(index, some) | _restated(some)
