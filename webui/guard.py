@@ -12,7 +12,7 @@ import logging
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from ipaddress import ip_address
-from urllib.parse import SplitResult, parse_qs, quote, urlsplit
+from urllib.parse import SplitResult, parse_qs, quote, urlencode, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect, Request, cookie_parser
@@ -270,13 +270,14 @@ def _refuse(scope: Scope) -> Response:
     if scope["path"].startswith(API):
         return problem(401, "log in first")
     query = scope["query_string"].decode("latin-1")
-    wanted = scope["path"] + (f"?{query}" if query else "")
+    wanted = {"next": scope["path"] + (f"?{query}" if query else "")}
     if scope["method"] not in SAFE_METHODS:  # back to the form, which still has what was typed
         headers = Headers(scope=scope)
         form = split(headers.get("referer", ""))
         is_ours = form.netloc != "" and form.netloc == headers.get("host")
-        wanted = local_path(f"{form.path}?{form.query}") if is_ours else "/"
-    here = "" if wanted == "/" else f"?next={quote(wanted, safe='')}"
+        back = local_path(f"{form.path}?{form.query}")
+        wanted = {"next": back, "wrong": "ended"} if is_ours else {"next": "/"}
+    here = "" if wanted == {"next": "/"} else f"?{urlencode(wanted)}"
     return RedirectResponse(f"/login{here}", status_code=303)
 
 

@@ -23,8 +23,8 @@ async def ask_key(request: Request, visit: Visit) -> Response:
     wanted = local_path(visit.query.get("next", "/"))
     if request.state.login:
         return RedirectResponse(wanted, status_code=303)
-    link = visit.query.get("link", "")
-    return visit.render("login.html", next=wanted, link=link, wrong="", wait=0)
+    link, wrong = (visit.query.get(name, "") for name in ("link", "wrong"))
+    return visit.render("login.html", next=wanted, link=link, wrong=wrong, wait=0)
 
 
 @routes.post("/login")

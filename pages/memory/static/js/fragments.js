@@ -1,6 +1,6 @@
 // Parts of a page, as the server writes them for another address.
 
-import { ask, awaited, isFramed } from "./place.js";
+import { ask, awaited, ended, isFramed } from "./place.js";
 
 // Reads a page; nothing in it runs, and nothing of it is loaded.
 export async function read(address) {
@@ -9,7 +9,10 @@ export async function read(address) {
     const request = new XMLHttpRequest();
     request.open("GET", address);
     request.responseType = "document";
-    request.onload = () => resolve(request.response);
+    request.onload = () => {
+      if (new URL(request.responseURL).pathname === "/login") ended();
+      resolve(request.response);
+    };
     request.onerror = () => reject(new Error(`${address} cannot be read`));
     request.send();
   }));

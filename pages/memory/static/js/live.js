@@ -5,12 +5,11 @@
 // [data-calm] waits until it is elsewhere. [data-news="changes"] names what only a note tells of.
 
 import { read, replace } from "./fragments.js";
-import { EVERY, here, look } from "./place.js";
+import { EVERY, ended, here, look } from "./place.js";
 
 const part = () => document.getElementById("live");
 const news = document.querySelector("[data-news]");
 const lost = document.querySelector("[data-lost]");
-const ended = document.querySelector("[data-ended]");
 let shown = marks(document);
 let timer = 0;
 let missed = 0;
@@ -48,7 +47,7 @@ async function follow() {
   if (document.hidden) return;
   try {
     const { status, text } = await look();
-    ended.hidden = status !== 401;
+    ended(status === 401);
     if (![200, 401].includes(status)) throw new Error(`it answered ${status}`);
     missed = 0;
     if (status === 200) await compare(JSON.parse(text)).catch(() => {}); // what is gone stays shown

@@ -25,6 +25,11 @@ async function look() {
   });
   const none = page && !items.length ? page.querySelector("#content .results-title") : null;
   if (none) items.push(Object.assign(document.createElement("li"), { textContent: none.textContent }));
+  const ended = document.querySelector("[data-ended]:not([hidden]) a");
+  if (ended) {
+    items.push(document.createElement("li"));
+    items.at(-1).append(ended.cloneNode(true));
+  }
   found.replaceChildren(...items);
   return true;
 }

@@ -22,6 +22,11 @@ export async function awaited(answer) {
   });
 }
 
+// Says that the login has ended, or has not, and where one logs in again.
+export function ended(isOver = true) {
+  document.querySelector("[data-ended]")?.toggleAttribute("hidden", !isOver);
+}
+
 const own = () => new URLSearchParams(location.search);
 
 // The address of the page that is shown.

@@ -19,6 +19,8 @@ if (kept?.here === address && !isShownAgain) {
   document.querySelector("[data-typed-note]").hidden = false;
 }
 
-form.addEventListener("submit", () => {
+function keep() {
   tab?.setItem(KEPT, JSON.stringify({ here: address, fields: [...new FormData(form)].filter(([name]) => name !== "csrf") }));
-});
+}
+form.addEventListener("submit", keep);
+document.querySelector("[data-ended] a").addEventListener("click", keep);

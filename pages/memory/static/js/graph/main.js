@@ -1,6 +1,6 @@
 // The graph page: loads, and keeps picture and list at one.
 
-import { ask as askFor, awaited, here, note } from "../place.js";
+import { ask as askFor, awaited, ended, here, note } from "../place.js";
 import { Controls, FIELDS } from "./controls.js";
 import { List, shape } from "./list.js";
 import { Model } from "./model.js";
@@ -51,6 +51,7 @@ function sorry(error) {
 
 async function ask(path, query = []) {
   const { status, text } = await awaited(askFor(`/api/v1/${path}?${new URLSearchParams(query)}`));
+  if (status === 401) ended();
   if (status !== 200) throw Object.assign(new Error(`the graph answered ${status}`), { status });
   return JSON.parse(text);
 }
@@ -356,7 +357,7 @@ for (const button of root.querySelectorAll("[data-zoom]")) {
 
 // A name that one of them on the map bears needs no other page.
 document.querySelector("form[role=search]").addEventListener("submit", (event) => {
-  const text = new FormData(event.target).get("q").trim().toLowerCase();
+  const text = event.target.elements.q.value.trim().toLowerCase();
   const found = isWhole ? model.visible.filter(({ name }) => name.toLowerCase() === text) : [];
   if (found.length !== 1) return;
   event.preventDefault();
