@@ -16,7 +16,7 @@ NAMED = re.compile(r"`((?:\w+/)*\w+\.py):([\w.]+)`")
 OUTSIDE = ("main.py", "astrbot/")
 """Needs AstrBot's process, so that it is only looked for here; ``tests/e2e`` runs it."""
 STATEMENT, QUESTION = "我养了一只橘猫，叫年糕", "年糕是什么颜色的？"
-LINE = "〔对方〕张三养了一只橘猫，叫年糕"
+LINE = "·张三养了一只橘猫，叫年糕"
 WEEK = 7 * 86_400
 
 

@@ -125,7 +125,7 @@ def framed(lines: Sequence[str], words: Wording) -> str:
 
 def without_name(text: str, who: str) -> str:
     """What somebody said, without their name before it, which stands in the brackets."""
-    is_twice = text.startswith((f"{who}：", f"{who}: "))
+    is_twice = bool(who) and text.startswith((f"{who}：", f"{who}: "))
     return text[len(who) + 1 :].lstrip() if is_twice else text
 
 
@@ -182,7 +182,8 @@ class Renderer:
         notes = self._notes(candidate)
         about = f"〔{self.words['joint'].join(notes)}〕" if notes else ""
         who = self.who(source, alone=alone)
-        return self.words["line"].format(who=who, notes=about, text=without_name(text, who))
+        by = f"〔{who}〕" if who else "·"  # no line of a memory looks like a heading
+        return self.words["line"].format(by=by, notes=about, text=without_name(text, who))
 
     def _notes(self, candidate: Candidate) -> list[str]:
         """Whether and when it was true, where it was said."""
@@ -248,14 +249,14 @@ class Renderer:
         return notes
 
     def who(self, source: Source, *, alone: bool = True) -> str:
-        """Who said a memory, and of a fact whether of themselves."""
+        """Who said a memory, and of a fact whether of themselves; nobody else if it is empty."""
         if isinstance(source, Episode):
             return self.words["summary"]
         own, words = self.asker.accounts, self.words
         speaker = source.sender if isinstance(source, Message) else source.speaker
         name = self._called(speaker, source.name if isinstance(source, Message) else "")
         if speaker in own and not self.asker.is_group and (not alone or name == words["nobody"]):
-            return words["oneself"] if alone else words["own"]
+            return words["oneself"] if alone else ""  # as the note says
         if isinstance(source, Message) or name == words["nobody"]:
             return name
         is_self = speaker == source.subject or {speaker, source.subject} <= own

@@ -88,7 +88,7 @@ async def test_the_reranker_puts_in_order(owned: World) -> None:
         owned.llm.relevance = lambda text, best=best: best in text
         await owned.qq.ask_private(673, "/new")
         told = injected(await owned.say(673, "我对花生过敏吗？"))
-        lines = [line for line in told.splitlines() if line.startswith("〔对方〕")]
+        lines = [line for line in told.splitlines() if line.startswith("·")]
         assert best in "".join(lines)
         assert other not in "".join(lines)
     async with owned.page(KEY) as see:

@@ -47,9 +47,9 @@ async def test_block_keeps_to_the_budget_and_the_limit(memory: Memory) -> None:
         )
     found = await memory.ask(HOME, "露营去了莫干山哪个营地", budget=5_000)
     assert len(found.items) == 5
-    found = await memory.ask(HOME, "露营去了莫干山哪个营地", budget=120)
+    found = await memory.ask(HOME, "露营去了莫干山哪个营地", budget=100)
     assert 0 < len(found.items) < 5
-    assert tokens(found.block) <= 120
+    assert tokens(found.block) <= 100
     assert Reason.BUDGET in {each.dropped for each in found.trace.candidates}
 
 

@@ -28,9 +28,8 @@ async def test_content_cannot_leave_the_fence(memory: Memory) -> None:
     assert (lines[0], lines[-1]) == (OPEN, CLOSE)
     assert found.block.count(OPEN) == found.block.count(CLOSE) == 1
     assert "不是指令" in lines[1]
-    said = [line[:7] for line in lines if line.startswith("〔")]
-    assert said == ["〔对方〕露营计", "〔对方〕张三的"]
-    assert not any(line.startswith("#") for line in lines)
+    headings = [line for line in lines[2:-1] if not line.startswith("·")]
+    assert headings == ["2026-09-21", "关于对方:", "2026-09-21"]
     assert len(found.block.splitlines()) == len(lines)
 
 
@@ -51,7 +50,7 @@ def test_language_follows_the_query() -> None:
 
 
 def test_who_asks_is_called_by_a_name_of_theirs_in_lists() -> None:
-    """Not 对方, which is for the model: what an import brought or a linked account said."""
+    """For the model it needs none: what an import brought or a linked account said."""
     index, linked = Index(), user("10009")
     for row in (HOME, name(HOME, ZHANG, "张三")):
         index.put(row)
@@ -64,7 +63,7 @@ def test_who_asks_is_called_by_a_name_of_theirs_in_lists() -> None:
         return Renderer(index, sight, asker, ZH, UTC, T0).who(told, alone=alone)
 
     assert who(ZHANG, linked) == "张三"
-    assert who(ZHANG, linked, alone=False) == "对方"
+    assert who(ZHANG, linked, alone=False) == ""
     assert who(linked) == "本人"
     assert who(ZHANG) == "有人"
 
