@@ -103,7 +103,7 @@ TASKS = frozenset({"plans", "promised"})
 """Predicates of what is still to be done; their date is when it is due."""
 
 PASSING = frozenset({"status", "feels", "health", "other"})
-"""Predicates of which nothing is worth keeping once what they tell of is over."""
+"""Predicates of what is so for a while, and may be so again."""
 
 SYMMETRIC = frozenset({"friend_of", "partner", "family"})
 """Predicates of what two people are to each other; either may be the subject."""

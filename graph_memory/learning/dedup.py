@@ -299,7 +299,7 @@ def moves(new: Fact, old: Fact, *, is_meant: bool) -> bool:
 
     Another day than the one that is still to come is so only if that is meant to be replaced.
     """
-    longer = (old.expires or inf) < (new.expires or 0.0)
+    longer = new.predicate in PASSING and (old.valid_to or inf) < (new.valid_to or 0.0)
     another = new.due != old.due and (is_meant or (old.due or 0.0) <= new.said_at)
     begins, began = new.valid_from or 0.0, old.valid_from or 0.0
     is_moved = is_meant and begins != began and min(begins, began) > new.said_at

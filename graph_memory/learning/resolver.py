@@ -18,7 +18,6 @@ from ..dates import end_of, extent, precision
 from ..model import (
     BOT,
     LITERAL,
-    PASSING,
     SYMMETRIC,
     TASKS,
     Batch,
@@ -232,7 +231,6 @@ class _Resolution:
         lasting = {}
         if over > said and claim.predicate not in _UNDATED:
             lasting = {"valid_to": over}
-            lasting |= {"expires": over} if claim.predicate in PASSING else {}
         if start == inf or said < start <= said + DAY:
             return {"valid_from": said, **lasting}
         # Of a year or month that goes on nobody knows more than that it was so by now.

@@ -98,7 +98,7 @@ class Recorded:
                 await self._live(service)
                 await self._pass(service, ASKED)
                 await service.settle()
-                await service.upkeep.begin()
+                await service.upkeep._step()
                 yield service
             finally:
                 await service.close()
@@ -109,7 +109,7 @@ class Recorded:
 
     async def _live(self, service: MemoryService) -> None:
         for talk in self._world.talks:
-            await service.upkeep.begin()  # as every day
+            await service.upkeep._step()  # as every day
             for line in talk.lines:
                 await self._pass(service, line.at)
                 if line.account == BOT:
