@@ -249,7 +249,7 @@ class Renderer:
         return notes
 
     def who(self, source: Source, *, alone: bool = True) -> str:
-        """Who said a memory, and of a fact whether of themselves; nobody else if it is empty."""
+        """Who said a memory, and of a fact whether of themselves; empty is the user."""
         if isinstance(source, Episode):
             return self.words["summary"]
         own, words = self.asker.accounts, self.words
