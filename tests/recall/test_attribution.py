@@ -33,8 +33,8 @@ NAMES = [tuple(each) for each in HOSTILE if len(each) == 2]
 STATEMENTS = [text for text, *rest in HOSTILE if not rest]
 ROOM, HOME = group("77"), private("10001")
 ASKER, OTHER, CLONE = user("10001"), user("10002"), user("20002")
-LINE = re.compile(r"〔([^〔〕]+)〕(?:〔([^〔〕]+)〕)? ?([^〔〕]*)")
-"""Who, what else there is to note, and what was said."""
+LINE = re.compile(r"(?:〔([^〔〕]+)〕|·)(?:〔([^〔〕]+)〕)? ?([^〔〕]*)")
+"""Who, if not the user, what else there is to note, and what was said."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ def memories(block: list[str], count: int) -> list[tuple[str, str, str]]:
             continue
         whole = LINE.fullmatch(line)
         assert whole, line
-        found.append((whole[1], whole[2] or "", whole[3]))
+        found.append((whole[1] or "", whole[2] or "", whole[3]))
     assert len(found) == count, block
     return found
 
@@ -250,7 +250,7 @@ def test_whoever_says_whatever_each_line_is_theirs(said, words, here):
         speaker = said[int(number[1])].who
         signed.setdefault(who.removesuffix("本人").removesuffix(", themself"), set()).add(speaker)
         assert notes == ""
-        assert (who == words["own"]) <= (speaker == ASKER)
+        assert (who == "") == (speaker == ASKER and here == HOME)
     assert all(len(who) == 1 for label, who in signed.items() if label != words["nobody"]), signed
 
 
