@@ -57,8 +57,11 @@ _ASKS = re.compile(
     re.IGNORECASE,
 )
 _UNMARKED = re.compile(
-    r"^(?!.*[都也]).*(?:[吗呢]|来着|什么|干[嘛啥]|哪[里儿个天家]|几[点号岁]|多少|怎么|(?<!不)是谁|(?P<v>.)不(?P=v)|^谁[^不没])"
-    rf"|^{_QUESTION_WORD}",
+    r"^(?!.*[都也]|.*啥.*啥).*(?:[吗呢]|来着|什么|干[嘛啥]|哪[里儿个天家]|几[点号岁]|多少|怎么|(?<!不)是谁|(?P<v>.)不(?P=v)|^谁[^不没]"
+    r"|(?<![没有])啥|哪了?\W*$|(?<![没不管论过])多[大高重长久远]了?\W*$|几口人\W*$"
+    r"|(?:记得|知道).{1,16}[不没]\W*$)"
+    rf"|^{_QUESTION_WORD}|^(?:tell|remind) me (?:about |{_QUESTION_WORD})"
+    rf"|^do you (?:still )?re(?:member|call) (?:{_QUESTION_WORD}|(?:my|our) \w+(?: \w+)?\W*$)",
     re.IGNORECASE,
 )
 """A question without its mark, as a clause."""
@@ -334,7 +337,9 @@ def _is_asking(sentence: str) -> bool:
     if sentence.endswith(("?", "？")) or is_task(sentence):
         return True
     clauses = _CLAUSE.split(sentence) if len(sentence) <= BRIEF else ()
-    return bool(clauses) and all(_UNMARKED.search(s.strip()) or is_small_talk(s) for s in clauses)
+    return bool(clauses) and all(
+        _UNMARKED.search(simplified(s.strip())) or is_small_talk(s) for s in clauses
+    )
 
 
 def _questions(topic: str) -> list[Subquery]:
