@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import astuple, dataclass, replace
@@ -35,6 +36,8 @@ from .rows import FIELDS, PAGE, Draft, Rows, Tell, rows_of, select_messages, sta
 
 HEARD = 20
 """Messages whose secrets a line of the bot may repeat, and that are right before another."""
+_TOKEN = re.compile("[!-~]{4,64}")
+"""What may be a password, if a message is nothing else."""
 BOT_LINES = 500
 """The newest lines of the bot that are compared with what it took back."""
 SENT_AGAIN = "WHERE session = ? AND sender = ? AND ref = ? AND account IN ('', ?) AND ref != ''"
@@ -144,7 +147,7 @@ def add(
         values = (message.session, message.sender, message.ref, account)
         if found := select_messages(db, SENT_AGAIN, values):
             return found[0], False
-    message = confided(db, message)
+    message = announced(db, message)
     if not message.is_human:
         message = replace(message, text=redacted(message.text, _told(db, message)))
     if session.is_group and message.is_human:
@@ -189,10 +192,21 @@ def _told(db: sqlite3.Connection, line: Message) -> set[str]:
     return {secret for sender, text in before if sender != BOT for secret in secrets(text)}
 
 
-def confided(db: sqlite3.Connection, message: Message) -> Message:
-    """A message that is not stored yet, as told in confidence if that was announced."""
-    before = _said_before(db, message)
-    return replace(message, confided=True) if before and reach(before.text) > 0 else message
+def announced(db: sqlite3.Connection, message: Message) -> Message:
+    """A message that is not stored yet, as what its sender said right before makes it.
+
+    Told in confidence, if that was announced; masked, if it is the password they were telling.
+    """
+    if (before := _said_before(db, message)) is None:
+        return message
+    if reach(before.text) > 0:
+        message = replace(message, confided=True)
+    if not _TOKEN.fullmatch(message.text):
+        return message
+    joint = " " if before.text[-1:].isascii() else "\n"
+    told = set(secrets(f"{before.text}{joint}{message.text}"))
+    told -= {*secrets(before.text), *secrets(message.text)}  # which are masked as they are read
+    return replace(message, text=redacted(message.text, told)) if told else message
 
 
 def _said_before(db: sqlite3.Connection, message: Message) -> Message | None:

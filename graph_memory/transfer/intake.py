@@ -287,7 +287,7 @@ class Intake:
         for line in self.db.execute(
             "SELECT 0, session, sender, name, text, at, key FROM line ORDER BY at, rowid"
         ):
-            said = mail.insert(self.db, mail.confided(self.db, Message(*line)))
+            said = mail.insert(self.db, mail.announced(self.db, Message(*line)))
             mail.confide(self.db, said, 0.0)
             steps.take(1)
         self._leave_chats_out(remembers)
