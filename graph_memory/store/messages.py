@@ -32,7 +32,7 @@ from ..privacy.redaction import redacted, secrets
 from ..text import clean, normalise
 from .derived import Derived
 from .presence import enter
-from .rows import FIELDS, PAGE, Draft, Rows, Tell, rows_of, select_messages, stands, write
+from .rows import FIELDS, PAGE, Draft, Rows, Tell, retold, rows_of, select_messages, stands, write
 
 HEARD = 20
 """Messages whose secrets a line of the bot may repeat, and that are right before another."""
@@ -231,7 +231,10 @@ def confide(db: sqlite3.Connection, request: Message, at: float) -> list[Message
     query = "SELECT data FROM row WHERE kind = 'fact' AND session = ?"
     query += " AND ? IN (SELECT value FROM json_each(data, '$.evidence'))"
     learned = rows_of(Fact, db.execute(query, (told.session, told.id)))
-    kept: list[Row] = [replace(fact, confidential=True) for fact in learned]
+    session = rows.get(Session, told.session)
+    # What is shown to a group was told by nobody in confidence.
+    is_shown = session is not None and session.is_group
+    kept: list[Row] = [_kept(db, fact, told, is_shown=is_shown) for fact in learned]
     query = "SELECT data FROM row WHERE kind = ? AND session = ? AND NOT (a = ? AND b = ?)"
     query += " AND ? = json_extract(data, '$.first_at') AND ? = json_extract(data, '$.last_at')"
     card = told.sender, normalise(told.name)  # by which they spoke anyway
@@ -241,11 +244,12 @@ def confide(db: sqlite3.Connection, request: Message, at: float) -> list[Message
             kind, db.execute(query, (kind.kind, told.session, *card, told.at, told.at))
         )
         kept += [replace(row, confidential=True) for row in called]
-    session = rows.get(Session, told.session)
-    # What is shown to a group was told by nobody in confidence.
-    is_shown = session is not None and session.is_group
-    quiet = {"summary": ""} if is_shown else {"confidential": True}
-    kept += [replace(each, **quiet) for each in rows.episodes_of(told.session, [told.id])]
+    kept += [
+        retold(rows, each, lambda said: said == told)
+        if is_shown
+        else replace(each, confidential=True)
+        for each in rows.episodes_of(told.session, [told.id])
+    ]
     query = "SELECT kind, id FROM row WHERE kind = ? AND session = ?"
     query += " AND ? IN (SELECT value FROM json_each(data, '$.evidence'))"
     shown = [cls.kind for cls in registered() if is_shown and cls.basis is Basis.EACH]
@@ -256,6 +260,16 @@ def confide(db: sqlite3.Connection, request: Message, at: float) -> list[Message
     change = write(db, draft, at)
     derived.blank(db, told.session)
     return [told, change] if change else [told]
+
+
+def _kept(db: sqlite3.Connection, fact: Fact, told: Message, *, is_shown: bool) -> Fact:
+    """A fact that is confided now, but for what is another's word in a group."""
+    left = [each for each in by_ids(db, fact.evidence) if each.id != told.id]
+    is_others = fact.speaker != told.sender and fact.speaker in {each.sender for each in left}
+    if not (is_shown and is_others):
+        return replace(fact, confidential=True)
+    ids = tuple(each.id for each in left)
+    return replace(fact, evidence=ids, added=tuple(id for id in fact.added if id in ids))
 
 
 def answers(db: sqlite3.Connection, message: Message) -> list[int]:
