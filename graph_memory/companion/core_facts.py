@@ -102,6 +102,7 @@ class CoreFacts:
         self._session = session
         self._user = user
         self._now = now
+        self._stored = rows
         self._before = {row.id: row for row in standing(rows, session, [user])}
         self._rows = {row.id: row for row in standing(rows, session, [user], now)}
 
@@ -154,8 +155,9 @@ class CoreFacts:
         for row in [*self._rows.values()]:
             if not row.pinned and row.is_told_by(old, known):
                 del self._rows[row.id]
-                if new is not None:
-                    self.add(new.statement, row.type, new.said_at, new.evidence)
+                if new is not None:  # what others cite for it is theirs to take back, not this
+                    own = tuple(id for id in new.evidence if self._is_own(id))
+                    self.add(new.statement, row.type, new.said_at, own or new.evidence)
 
     def date(self, fact: Fact, known: Collection[str]) -> None:
         """Note when what a fact tells is over, if that is still to come."""
@@ -174,6 +176,10 @@ class CoreFacts:
         """Enter what has changed into a draft."""
         draft.drop += [(CoreFact.kind, id) for id in self._before.keys() - self._rows.keys()]
         draft.put += [row for id, row in self._rows.items() if self._before.get(id) != row]
+
+    def _is_own(self, message: int) -> bool:
+        said = self._stored.message(message)
+        return said is not None and said.sender == self._user
 
     def _room(self) -> int | None:
         """A free number, after dropping the one used longest ago if need be."""
