@@ -45,6 +45,7 @@ _TO = rf"\s*(?:[-~—–至到]|to\b)\s*{_LINE}"
 _LINES = re.compile(rf"{_LINE}(?:{_TO})?")
 _SEVERAL = re.compile(
     rf"{_LINE}(?:{_TO})?(?:\s*(?:[,、;+&和及与跟]|,?\s?and\b)\s*{_LINE}(?:{_TO})?|\s+{_LINE}(?!{_TO}))*"
+    r"(?:\s*都?(?:不要|[忘删][掉了除]?)?[了吧]?)"
 )
 """Several lines, as people type them: 1、3, 第1条和第2条, 2-4; but 1 5-8 is a line with a day."""
 _BEHIND = re.compile(

@@ -3,7 +3,7 @@ import tracemalloc
 
 import pytest
 
-from graph_memory.model import asker_of
+from graph_memory.model import PREDICATES, asker_of
 from graph_memory.recall.lexical import forget, index_terms, search_terms
 from graph_memory.recall.query import (
     Question,
@@ -84,6 +84,11 @@ def test_what_is_only_about_the_one_who_is_asked(text: str, addressed: bool) -> 
 @tabled
 def test_what_may_be_a_question(text: str, is_one: bool) -> None:
     assert may_ask(text) is is_one
+
+
+@tabled
+def test_what_asks_for_all_that_is_known(text: str, is_all: bool) -> None:
+    assert predicates_of(text).issuperset(PREDICATES) is is_all
 
 
 @tabled
