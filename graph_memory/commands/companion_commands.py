@@ -227,12 +227,17 @@ class CompanionCommands(Answers):
             lambda db: queries.versions(db, InnerState.kind, id, 4 * LISTED)
         )
         rows: dict[InnerState, InnerState] = {}
+        gone, later = set[str](), dict[str, str]()
         for data in found:
             row = decode(InnerState.kind, data)
             if not isinstance(row, InnerState) or row.session != turn.session.id:
                 continue
             if row.told:  # what was taken back has no words
-                rows.setdefault(replace(row, version=0, at=0.0), row)
+                # Learning empties no part: what has one no more was forgotten.
+                gone |= {text for part, text in row.told.items() if later and part not in later}
+                later = row.told
+                if gone.isdisjoint(later.values()):
+                    rows.setdefault(replace(row, version=0, at=0.0), row)
         return list(rows.values())[:LISTED]
 
     async def _history(self, turn: Turn) -> str:
