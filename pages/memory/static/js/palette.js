@@ -25,7 +25,7 @@ async function look() {
   });
   const none = page && !items.length ? page.querySelector("#content .results-title") : null;
   if (none) items.push(Object.assign(document.createElement("li"), { textContent: none.textContent }));
-  const ended = document.querySelector("[data-ended]:not([hidden]) a");
+  const ended = document.querySelector("#login-ended:not([hidden]) a");
   if (ended) {
     items.push(document.createElement("li"));
     items.at(-1).append(ended.cloneNode(true));

@@ -24,7 +24,7 @@ export async function awaited(answer) {
 
 // Says that the login has ended, or has not, and where one logs in again.
 export function ended(isOver = true) {
-  document.querySelector("[data-ended]")?.toggleAttribute("hidden", !isOver);
+  document.getElementById("login-ended")?.toggleAttribute("hidden", !isOver);
 }
 
 const own = () => new URLSearchParams(location.search);

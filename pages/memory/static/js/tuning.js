@@ -1,14 +1,13 @@
 // The knobs: curve and lists follow while one turns. The formula is the server's.
 
-import { read, replace } from "./fragments.js";
-import { here, note } from "./place.js";
+import { renew } from "./fragments.js";
+import { here } from "./place.js";
 
 const root = document.getElementById("tuning");
 const knobs = document.getElementById("knobs");
 const NAMES = ["rate", "threshold", "interval"];
 const RANGES = { rate: 4, threshold: 0.9, interval: 168 }; // what a slider reaches
 let timer = 0;
-let asked = 0;
 
 const field = (name) => document.getElementById(`k-${name}`);
 
@@ -42,7 +41,6 @@ function turned() {
 }
 
 async function ask() {
-  const turn = ++asked;
   const address = here();
   for (const name of NAMES) {
     const { value, dataset } = field(name);
@@ -50,17 +48,10 @@ async function ask() {
     else address.searchParams.set(name, value);
   }
   try {
-    const page = await read(address);
-    if (turn !== asked) return;
-    replace(page, ["drawn", "fade", "keep", "last-run", ...NAMES.map((name) => `h-${name}`)]);
-    for (const name of NAMES) {
-      const isWrong = page.getElementById(`k-${name}`).hasAttribute("aria-invalid");
-      if (isWrong) field(name).setAttribute("aria-invalid", "true");
-      else field(name).removeAttribute("aria-invalid");
-    }
-    note(address);
+    const page = await renew(address, ["drawn", "fade", "keep", "last-run", ...NAMES.map((name) => `h-${name}`)]);
+    for (const name of page ? NAMES : []) field(name).ariaInvalid = page.getElementById(`k-${name}`).ariaInvalid;
   } catch (error) {
-    if (turn === asked) document.getElementById("last-run").textContent = root.dataset.failed;
+    document.getElementById("last-run").textContent = root.dataset.failed;
     throw error;
   }
 }

@@ -23,4 +23,4 @@ function keep() {
   tab?.setItem(KEPT, JSON.stringify({ here: address, fields: [...new FormData(form)].filter(([name]) => name !== "csrf") }));
 }
 form.addEventListener("submit", keep);
-document.querySelector("[data-ended] a").addEventListener("click", keep);
+document.querySelector("#login-ended a").addEventListener("click", keep);

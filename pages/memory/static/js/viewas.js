@@ -1,7 +1,7 @@
 // The time slider: what was known and true on a day, without leaving the page.
 
-import { read, replace } from "./fragments.js";
-import { here, note } from "./place.js";
+import { renew } from "./fragments.js";
+import { here } from "./place.js";
 
 const form = document.getElementById("eyes");
 const slider = document.getElementById("e-slider");
@@ -9,7 +9,6 @@ const day = document.getElementById("e-day");
 const now = document.getElementById("e-now");
 const DAY = 86_400_000;
 let timer = 0;
-let asked = 0;
 
 const isNow = () => slider.value === slider.max;
 
@@ -22,16 +21,12 @@ function moved() {
 }
 
 async function look() {
-  const turn = ++asked;
   const address = here();
   for (const key of ["seen", "hidden", "day"]) address.searchParams.delete(key);
   if (!isNow()) address.searchParams.set("day", day.value);
   document.getElementById("sides").setAttribute("aria-busy", "true");
   try {
-    const page = await read(address);
-    if (turn !== asked) return;
-    replace(page, ["balance", "sides"]);
-    note(address);
+    await renew(address, ["balance", "sides"]);
   } catch (error) {
     form.requestSubmit(); // the server can say what is wrong
     throw error;
