@@ -90,7 +90,8 @@ async def test_an_import_that_ends_while_the_page_is_made_is_followed(mine, own,
     assert "已经撤销过" in (await press(mine, "/data/import/undo", run=run)).text
 
 
-async def test_a_file_is_sent_in_and_waits(mine, own):
+async def test_a_file_is_sent_in_and_waits(mine, own, monkeypatch):
+    monkeypatch.setattr("webui.pages.data.PATIENCE", 60)  # however busy the machine is
     (token,) = {tag["value"] for tag in (await see(mine, "/data")).all("input", name="csrf")}
     line = json.dumps({"time": "2025-09-02T10:00:00+08:00", "sender": "10009", "text": "弦" * 99})
     text = "\n".join([line] * 600).encode()
