@@ -279,7 +279,7 @@ def terms(text: str) -> list[str]:
     found: list[str] = []
     for token in _TOKEN.findall(unicodedata.normalize("NFKC", text).casefold()):
         if _HAN.match(token):
-            found += [token] if len(token) == 1 else [a + b for a, b in pairwise(token)]
+            found += [token] if len(token) == 1 else [intern(a + b) for a, b in pairwise(token)]
         elif (word := token.split("'")[0].split("’")[0]) not in _STOP_EN:
             found.append(_stem(word))
     return found
