@@ -300,10 +300,11 @@ class Commands(Answers):
             return self._say("forget_denied_many" if len(memories) > 1 else "forget_denied")
         texts = [one_line(memory.text, MAX_STATEMENT) for memory in memories]
         if len(memories) > 1:
-            lines = "\n".join(self._say("item_plain", text=text) for text in texts if text)
+            nothing = self._say("undo_unnamed")
+            lines = "\n".join(self._say("item_plain", text=text or nothing) for text in texts)
             return self._say("forgotten_many", count=len(memories), lines=lines)
         gone = sum(op.row is None and op.kind == Fact.kind for op in change.ops)
-        key = "forgotten_all" if gone > 1 else "forgotten" if texts[0] else "forgotten_id"
+        key = "forgotten_id" if not texts[0] else "forgotten_all" if gone > 1 else "forgotten"
         return self._say(key, statement=texts[0])
 
     async def drop(self, turn: Turn, memories: Sequence[Reference], asker: Asker | None) -> Change:

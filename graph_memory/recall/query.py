@@ -62,7 +62,8 @@ _UNMARKED = re.compile(
     r"|(?:记得|知道).{1,16}[不没]\W*$)"
     r"|^(?:你都(?:记得|记住|知道|了解).{0,6}(?:什么|啥|哪些)|介绍一?下我(?:自己)?)\W*$"
     rf"|^{_QUESTION_WORD}|^(?:tell|remind) me (?:about |{_QUESTION_WORD})"
-    rf"|^do you (?:still )?re(?:member|call) (?:{_QUESTION_WORD}|(?:my|our) \w+(?: \w+)?\W*$)",
+    r"|^do you (?:still )?re(?:member|call) "
+    rf"(?:{_QUESTION_WORD}|(?:me|(?:my|our) \w+(?: \w+)?)\W*$)",
     re.IGNORECASE,
 )
 """A question without its mark, as a clause."""
