@@ -46,7 +46,7 @@ from ..visible_rows import VisibleRows
 
 MAX_STATEMENT = 300
 """Characters of a statement."""
-MOST = 2 / 3
+MOST = 0.8
 """Share of what goes that a row has to say to go with it."""
 MAX_TOPIC = 32
 """Characters of the name of a topic that is no thing of its own."""
