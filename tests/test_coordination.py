@@ -222,7 +222,7 @@ async def test_a_memory_leaves_with_all_it_holds(bots: Bots) -> None:
 
 async def test_the_status_tells_of_the_others(bots: Bots, postgres: Postgres) -> None:
     one, two = await bots.start("one"), await bots.start("two")
-    await one.say(zhang_in_club, "大家好")
+    await one.say(zhang_in_club, "明天去爬山")
     await followed(one, two)
     one.memory.coordination._reported = -1e9
     await followed(one)
@@ -234,8 +234,8 @@ async def test_the_status_tells_of_the_others(bots: Bots, postgres: Postgres) ->
         told = describe(await one.memory.health(), "zh", CHINA)
         assert "本机 1 条消息待补交" in told
         assert "连不上共享日志的服务器" in told
-        found = await one.memory.recall.remind(zhang_in_club.asker, "谁说大家好？")
-        assert "大家好" in found.block
+        found = await one.memory.recall.remind(zhang_in_club.asker, "谁说明天去爬山？")
+        assert "明天去爬山" in found.block
     finally:
         postgres.start()
     await until(lambda: one.memory.journal.waiting_messages == 0)
