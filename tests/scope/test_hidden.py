@@ -224,7 +224,7 @@ LEAKS: dict[str, tuple[Callable[[Bench], None], str]] = {
     "records show what was said as it was said": (as_said(transcripts), "secret"),
     "answers stand alone": (instead(Rows, "answered", lambda _: lambda *_: None), "confidence"),
     "what a correction replaced is kept when the correction is forgotten": (
-        instead(edits, "with_earlier", lambda _: lambda _rows, facts, _asker: facts),
+        lambda bench: bench.everywhere(edits.with_earlier, lambda _, facts, _asker: facts),
         "corrected and forgotten",
     ),
     "imports know no pause": (instead(Gaps, "hold", lambda _: lambda *_: False), "paused"),
