@@ -97,9 +97,10 @@ WAITS = {
 @pytest.mark.parametrize("path", WAITS)
 async def test_a_page_shows_that_it_waits_for_an_answer(visit: Opener, path: str) -> None:
     page = (await visit(at=path)).page
-    held = asyncio.Event()
+    came, held = asyncio.Event(), asyncio.Event()
 
     async def hold(route: "Route") -> None:
+        came.set()
         await held.wait()
         await route.continue_()
 
@@ -109,6 +110,7 @@ async def test_a_page_shows_that_it_waits_for_an_answer(visit: Opener, path: str
     await page.fill(f"#{field}", text)
     if field == "q":
         await page.press("#q", "Enter", no_wait_after=True)
+    await came.wait()
     await asyncio.sleep(1)
     held.set()
     await page.wait_for_load_state("networkidle")
@@ -122,9 +124,10 @@ STOPPED = script("stopped.js")
 
 async def test_a_form_is_sent_again_after_the_browser_was_stopped(visit: Opener) -> None:
     seen = await visit(at=f"/memories/{fact_id(LIFE, '张三喜欢睡前冥想十分钟')}")
-    held = asyncio.Event()
+    came, held = asyncio.Event(), asyncio.Event()
 
     async def hold(route: "Route") -> None:
+        came.set()
         await held.wait()
         await route.continue_()
 
