@@ -50,4 +50,5 @@ def memory_lines(part: str) -> list[str]:
     """The lines of an injected block of memory; none if the part is something else."""
     if OPEN not in part:
         return []
-    return [line.removeprefix("- ") for line in part.splitlines() if line.startswith(("- ", "〔"))]
+    told = (line for line in part.splitlines() if line.startswith(("- ", "·", "〔")))
+    return [line.lstrip("-· ") for line in told]
