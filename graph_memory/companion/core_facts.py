@@ -216,7 +216,7 @@ class CoreFactExtension:
         self._known = known
         self.shown: dict[int, CoreFact] = {}
         self.lines: list[str] = []
-        self._names = [each.name for each in known.people.values()]
+        self._names = known.names
         speakers = [person.node for person in known.people.values() if person.speaks]
         found = standing(rows, batch.session.id, speakers, batch.messages[-1].at)
         spent = 0

@@ -124,6 +124,11 @@ class Labels:
     bot: str = ""
     heard: list[Message] = field(default_factory=list)
 
+    @property
+    def names(self) -> set[str]:
+        """What the people are called."""
+        return {name for each in self.people.values() for name in (each.name, *each.also)}
+
     def label(self, node: str) -> str:
         """The label of a node; empty if it has none."""
         if node and node == self.bot:
@@ -256,7 +261,7 @@ class EntityResolver:
         return vouches(statement, subject, evidence, self._known(subject))
 
     def _known(self, subject: str) -> set[str]:
-        return {*self._visible.norms(subject), *(p.name for p in self._labels.people.values())}
+        return {*self._visible.norms(subject), *self._labels.names}
 
     def bearing(self, statement: str, cited: Sequence[Message]) -> list[Message]:
         """The cited messages that a statement rests on."""

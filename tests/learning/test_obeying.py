@@ -11,7 +11,7 @@ from time import process_time
 from typing import Any
 
 import pytest
-from hypothesis import Phase, given, settings
+from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
 
 from graph_memory.companion.core_facts import CoreFact
@@ -109,6 +109,12 @@ _batches = st.lists(st.tuples(_lines, _facts, _marks, st.booleans()), min_size=1
 
 @settings(max_examples=60, deadline=None, phases=[Phase.explicit, Phase.generate])
 @given(_batches)
+@example([
+    ([("M", "May owes me five hundred")],
+     [("M", "is_named", "May owes the passer five hundred", "1", "")], [], True),
+    ([("L", "林小美承认偷了工具箱")],
+     [("P", "lives_in", "林小美欠路人甲五百块", "1", "")], [], True),
+])  # fmt: skip
 def test_nobody_has_said_what_they_said_nothing_of(batches: list[Any]) -> None:
     asyncio.run(_speakers(batches))
 
