@@ -191,7 +191,11 @@ def number(spelled: str) -> int:
     Raises:
         ValueError: They spell none.
     """
-    return round(_amount(spelled)) if _HUNDREDS.search(spelled) else int(arabic(spelled))
+    if not _HUNDREDS.search(spelled):
+        return int(arabic(spelled))
+    if not math.isfinite(amount := _amount(spelled)):
+        raise ValueError("no number that anybody means")
+    return round(amount)
 
 
 def _amount(spelled: str, unit: int = 10_000) -> float:

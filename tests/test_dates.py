@@ -2,11 +2,11 @@
 
 import math
 import time
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from datetime import datetime
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from graph_memory.dates import (
@@ -116,6 +116,14 @@ def test_numerals(spelled: str, expected: int) -> None:
 def test_amounts(spelled: str, expected: int | None) -> None:
     with nullcontext() if expected else pytest.raises(ValueError, match=r"."):
         assert number(spelled) == expected
+
+
+@given(st.text("0123456789.零一二两十百千万٣", max_size=900))
+@example("9" * 400 + "百")
+@example("一万" + "9" * 400)
+def test_whatever_looks_like_an_amount_is_one_or_none(spelled: str) -> None:
+    with suppress(ValueError):
+        assert number(spelled) >= 0
 
 
 @tabled

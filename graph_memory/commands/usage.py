@@ -40,14 +40,11 @@ _DRESSED = re.compile(
 """The same as they copy it from the usage, or say it: <1>, 【1】, 第 1 条, 编号1."""
 _GLUED = re.compile(r"([^\W\d]+?)(?=第?\s*[\d一二两三四五六七八九十])")
 """A word right before a number: 删1, 换回第2版."""
-_LINE = r"[#第]?\s?(\d{1,2}|[一二两三四五六七八九十]{1,3})\s?[条條个個项項]?"
-_TO = rf"\s*(?:[-~—–至到]|to\b)\s*{_LINE}"
-_LINES = re.compile(rf"{_LINE}(?:{_TO})?")
-_SEVERAL = re.compile(
-    rf"{_LINE}(?:{_TO})?(?:\s*(?:[,、;+&和及与跟]|,?\s?and\b)\s*{_LINE}(?:{_TO})?|\s+{_LINE}(?!{_TO}))*"
-    r"(?:\s*都?(?:不要|[忘删][掉了除]?)?[了吧]?)"
-)
-"""Several lines, as people type them: 1、3, 第1条和第2条, 2-4; but 1 5-8 is a line with a day."""
+_LINE = r"(?:[#第]\s?)?(\d{1,2}|[一二两三四五六七八九十]{1,3})(?:\s?[条條个個项項])?"
+_LINES = re.compile(rf"{_LINE}(?:\s?(?:[-~—–至到]|to\b)\s?{_LINE})?")
+_AND = re.compile(r"\s?(?:,?\s?and\b|[,、;+&和及与跟])\s?|\s")
+_ALL_GO = re.compile(r"\s?都?(?:不要|[忘删][掉了除]?)?[了吧]?")
+"""What may stand behind lines that are to be forgotten."""
 _BEHIND = re.compile(
     r"(?:\s+|[，、]\s*|,(?!\d)\s*|(?<=[\d条條个個])(?:[:：。](?!\d)\s*|(?=[更改])))"
     r"(?:(?:不[对對是]的?|[记記]?[错錯]了)[，,。！!\s]+|(?i:no|nope|wrong)[，,.!！]\s*)?"
@@ -146,14 +143,19 @@ def numbered(text: str) -> tuple[str, str]:
 
 def several(text: str) -> list[str]:
     """The numbers of the lines that a text lists (1、3, 2-4); empty if it is no list."""
-    plain = unicodedata.normalize("NFKC", text.strip()).casefold()
-    if not _SEVERAL.fullmatch(plain):
-        return []
-    found = dict[str, None]()
-    for first, last in _LINES.findall(plain):
-        start, end = (int(arabic(each)) for each in (first, last or first))
+    plain = " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+    found, at, before = dict[str, None](), 0, ""
+    while line := _LINES.match(plain, at):
+        if before.isspace() and line[2]:  # 1 5-8 is a line with a day
+            return []
+        start, end = (int(arabic(each)) for each in (line[1], line[2] or line[1]))
         found.update(dict.fromkeys(map(str, range(start, end + 1))))
-    return list(found)
+        if _ALL_GO.fullmatch(plain, line.end()):
+            return list(found)
+        if (between := _AND.match(plain, line.end())) is None:
+            return []
+        at, before = between.end(), between[0]
+    return []
 
 
 def acted(text: str) -> tuple[str, str]:

@@ -194,15 +194,14 @@ def _test(word: str) -> Callable[[str], object]:
     if _LATIN.fullmatch(word):
         stem, end = next(iter(terms(word)), word), "(?![a-z])"
         begun = re.escape(word) + (end if is_short else "")
-        pattern = rf"(?<![a-z0-9])(?:{begun}|{re.escape(stem)}(?:e?s|e?d|ing)?{end})"
-    elif word.isdecimal() and is_short:
-        pattern = rf"(?<!\d){word}(?!\d)"
-    elif _HAN.fullmatch(word):  # as it stands, which is quicker
+        found = re.compile(rf"(?<![a-z0-9])(?:{begun}|{re.escape(stem)}(?:e?s|e?d|ing)?{end})")
+        return lambda text: found.search(normalise(text))
+    if word.isdecimal() and is_short:
+        number = re.compile(rf"(?<!\d){word}(?!\d)")
+        return lambda text: number.search(in_figures(normalise(text)))
+    if _HAN.fullmatch(word):  # as it stands, which is quicker
         return re.compile(in_either_form(word)).search
-    else:
-        return lambda text: word in in_figures(normalise(text))
-    found = re.compile(pattern)
-    return lambda text: found.search(in_figures(normalise(text)))
+    return lambda text: word in in_figures(normalise(text))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """What is typed wrong does nothing, and is answered with what was probably meant."""
 
+import time
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import UTC
@@ -69,6 +70,14 @@ def test_other_words_for_a_command(typed: str, meant: str) -> None:
 @pytest.mark.parametrize(("typed", "lines"), rows(__file__, "test_several_lines"))
 def test_several_lines_are_typed_in_many_ways(typed: str, lines: str) -> None:
     assert several(typed) == lines.split()
+
+
+@pytest.mark.parametrize("piece", ["1  ", "1 , ", "1 and ", "1 - 2 ", "第 1 条 和 "])
+def test_a_list_without_end_takes_no_time(piece: str) -> None:
+    began = time.process_time()
+    assert several(piece * 12 + "x") == []
+    assert several(piece * 2_000 + "x") == []
+    assert time.process_time() - began < 1
 
 
 async def test_the_right_words_still_act(memory: MemoryService) -> None:

@@ -2,6 +2,8 @@ import time
 import tracemalloc
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from graph_memory.model import PREDICATES, asker_of
 from graph_memory.recall.lexical import forget, index_terms, search_terms
@@ -144,6 +146,12 @@ def test_what_says_nothing(text: str, is_nothing: bool) -> None:
 @tabled
 def test_what_is_a_task(text: str, expected: bool) -> None:
     assert is_task(text) is expected
+
+
+@given(st.text("0123456789.,零一二两十百千万月元块٣ ", max_size=900))
+@example("9" * 400 + "百块")
+def test_any_number_has_terms(text: str) -> None:
+    assert set(search_terms(text)) <= set(index_terms(text))
 
 
 @pytest.mark.parametrize("text", ["你好" + "\n" * 1_990 + "在吗", "不是，" * 660 + "?"])
