@@ -1,6 +1,6 @@
 // Small comforts; every page works without them.
 
-import { HEARD, awaited, here, note, tab } from "./place.js";
+import { HEARD, awaited, here, isNoting, note, tab } from "./place.js";
 
 document.documentElement.classList.add("scripted");
 const GOING = 1500; // within which a letter belongs to the g before it
@@ -41,7 +41,7 @@ function ready() {
   for (const busy of document.querySelectorAll("[aria-busy]")) busy.removeAttribute("aria-busy");
 }
 addEventListener("pageshow", ready);
-window.navigation?.addEventListener("navigateerror", ready); // such as by the browser's Stop
+window.navigation?.addEventListener("navigateerror", () => isNoting || ready()); // such as by the browser's Stop
 
 // What an input method is asked for, such as a character by its pinyin, is no key of ours.
 // Safari says so only by 229, of the Enter that ends it.

@@ -51,10 +51,15 @@ export function go(address, how = "assign") {
   if (isHere) location.reload();
 }
 
+export let isNoting = false;
+
 // Writes down that a page shows something else now.
 export function note(address, how = "replaceState") {
   const next = outer(address);
-  if (next.href !== location.href) history[how](null, "", next);
+  if (next.href === location.href) return;
+  isNoting = true; // the browser tells it like a stop to what is being opened, which goes on
+  history[how](null, "", next);
+  isNoting = false;
 }
 
 // Asks for an address of ours: {status, text}, in a frame with {location, flash} as well.
