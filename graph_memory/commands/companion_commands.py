@@ -26,7 +26,7 @@ from ..recall import CLOSE, OPEN
 from ..references import Reference
 from ..store import queries
 from ..text import clean, escape, fenced, one_line, simplified, tokens
-from .usage import CANCEL, EVERYTHING, LISTED, Answers, acted, misused, number_of, numbered
+from .usage import CANCEL, EVERYTHING, LISTED, Answers, acted, misused, number_of, numbered, several
 
 PAGE = 1_500
 """Tokens of a record that are shown at a time."""
@@ -154,12 +154,13 @@ class CompanionCommands(Answers):
         """The turn's core facts in this chat, or a change to one of them."""
         verb, rest = acted(what)
         given, text = numbered(rest)
-        number = number_of(given)
         if not verb:
             return await self._cores(turn)
-        text = worded(clean(text), MAX_TEXT)
         done = _ACTS.get(simplified(verb.casefold()), "")
-        if not done or number is None or bool(text) != (done == "edited"):
+        many = several(rest) if done != "edited" else []
+        numbers = [number for each in many or [given] if (number := number_of(each)) is not None]
+        text = "" if many else worded(clean(text), MAX_TEXT)
+        if not done or not numbers or bool(text) != (done == "edited"):
             return self._say("core_what")
         if done == "edited" and (refusal := self.refusal(turn)):
             return refusal
@@ -171,11 +172,16 @@ class CompanionCommands(Answers):
                 return replace(row.reworded(text, row.evidence), pinned=True)
             return replace(row, pinned=done == "pinned")
 
+        own = await self.memory.companion.core(turn.user, turn.session)
+        unknown = [number for number in numbers if number not in {row.number for row in own}]
+        named = self._say("list.comma").join(map(str, unknown or numbers))
         try:
-            await self.memory.companion.alter(turn.session, number, turn.user, change)
+            if unknown:
+                raise NotFoundError("there are no such core facts")
+            await self.memory.companion.alter(turn.session, numbers, turn.user, change)
         except NotFoundError:
-            return self._say("core_number", number=number)
-        return self._say(f"core_{done}", number=number, text=text)
+            return self._say("core_number", number=named)
+        return self._say(f"core_{done}", number=named, text=text)
 
     async def _cores(self, turn: Turn) -> str:
         found = await self.memory.companion.core(turn.user, turn.session)

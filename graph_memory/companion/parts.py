@@ -177,34 +177,32 @@ class Companion(Part):
     async def alter(
         self,
         session: Session,
-        number: int,
+        numbers: Collection[int],
         actor: str,
         change: Callable[[CoreFact], CoreFact | None],
     ) -> Change:
-        """Change one of the actor's own core facts.
+        """Change some of the actor's own core facts at once.
 
         Args:
             change: Returns the new row for the old one; ``None`` deletes it.
 
         Raises:
-            NotFoundError: There is none with that number, or nothing would change.
+            NotFoundError: None has such a number, or nothing would change.
         """
 
         def draft(rows: Rows) -> Draft:
             made = Draft(actor, "core")
             own = standing(rows, session.id, [actor], self._now())
-            row = next((each for each in own if each.number == number), None)
-            if row is None:
-                raise NotFoundError(f"there is no core fact {number} here")
-            if wanted := change(row):
-                made.put.append(wanted)
-            else:
-                made.drop.append((CoreFact.kind, row.id))
+            for row in (each for each in own if each.number in numbers):
+                if wanted := change(row):
+                    made.put.append(wanted)
+                else:
+                    made.drop.append((CoreFact.kind, row.id))
             return made
 
         done = await self._journal.commit(draft)
         if done is None:
-            raise NotFoundError(f"core fact {number}: nothing changed")
+            raise NotFoundError("no core fact changed")
         return done
 
 
