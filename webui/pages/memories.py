@@ -346,12 +346,14 @@ async def act(memory: Memory, visit: Visit) -> Response:
     seen = hashlib.sha256("\n".join(ids).encode()).hexdigest() if every else "yes"
     is_unclear = action == "relate" and relation not in visit.words.predicates()
     if is_unclear or (not is_small and given.get("confirm") != seen):
+        effect = await memory.library.weigh(action, ids)
+        if not effect.facts:
+            return visit.redirect(back, what="already")
         return visit.render(
             "memories_act.html", action=action, ids=ids, every=every, seen=seen, back=back,
-            effect=await memory.library.weigh(action, ids),
-            lines=await memory.library.lines(ids[:SHOWN]),
+            effect=effect, lines=await memory.library.lines(ids[:SHOWN]),
         )  # fmt: skip
-    with or_back(back, nothing=errors.NotFoundError):
+    with or_back(back, already=errors.NotFoundError):
         change = await memory.library.act(action, ids, library.OWNER, relation)
     # What has another relation is a new fact, beside the one it was.
     facts = [op for op in change.ops if op.kind == "fact"]
