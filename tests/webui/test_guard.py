@@ -144,6 +144,12 @@ async def test_logging_in_and_out(stranger: httpx.AsyncClient) -> None:
     assert (await stranger.get("/memories")).status_code == 303
 
 
+@pytest.mark.parametrize("word", ["key", "link", "nonsense", "1"])
+async def test_an_address_says_nothing_of_a_key_that_nobody_typed(stranger, word):
+    page = Markup((await stranger.get("/login", params={"wrong": word})).text)
+    assert not page.all("p", role="alert")
+
+
 async def test_a_link_from_the_chat_logs_in_once_and_waits_for_nobody(service, stranger):
     access = Access.open(service.directory, KEY)
     app = create_app(service, access, Settings(webui_public_url=BASE))

@@ -24,6 +24,7 @@ async def ask_key(request: Request, visit: Visit) -> Response:
     if request.state.login:
         return RedirectResponse(wanted, status_code=303)
     link, wrong = (visit.query.get(name, "") for name in ("link", "wrong"))
+    wrong = wrong if wrong == "ended" else ""  # others are answers to what was sent
     return visit.render("login.html", next=wanted, link=link, wrong=wrong, wait=0)
 
 
