@@ -139,6 +139,23 @@ async def test_a_form_is_sent_again_after_the_browser_was_stopped(visit: Opener)
     await seen.says("已撤销")
 
 
+async def test_neighbours_are_asked_for_once_however_often_one_presses(visit: Opener) -> None:
+    page = (await visit(node=HONG)).page
+    await page.locator("#neighbours button", has_text="晨光设计").click()
+    asked, held = [], asyncio.Event()
+
+    async def hold(route: "Route") -> None:
+        asked.append(route.request.url)
+        await held.wait()
+        await route.continue_()
+
+    await page.route("**/api/v1/graph?*", hold)
+    await page.get_by_role("button", name="展开").dblclick()
+    held.set()
+    await page.get_by_role("button", name="收起").wait_for()
+    assert len(asked) == 1
+
+
 async def test_a_key_does_what_its_row_shows_only(visit, service):
     """Of two homes none is archived by a key that says nothing of which."""
     home = [

@@ -31,6 +31,7 @@ const form = document.getElementById("lenses");
 const controls = new Controls(form, model, settings, isWhole ? "group" : "kind");
 const ways = new Ways(document.getElementById("route"), model, settings);
 const asked = new Map(); // id -> how many neighbours were asked for
+const opening = new Set(); // of which the answer is still to come
 let selected = null;
 let turn = 0; // of looking through somebody's eyes
 let timer = 0;
@@ -253,6 +254,9 @@ async function expand(id, limit = MORE, relation = "") {
     say(words.full);
     return;
   }
+  const key = `${id} ${relation}`;
+  if (opening.has(key)) return;
+  opening.add(key);
   try {
     const graph = await load(id, limit, relation);
     if (!model.nodes.has(id)) return;
@@ -261,6 +265,8 @@ async function expand(id, limit = MORE, relation = "") {
   } catch (error) {
     say(sorry(error));
     return;
+  } finally {
+    opening.delete(key);
   }
   redraw();
   list.reveal(id);
