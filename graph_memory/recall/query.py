@@ -57,10 +57,14 @@ _ASKS = re.compile(
     re.IGNORECASE,
 )
 _UNMARKED = re.compile(
-    r"^(?!.*[都也]|.*啥.*啥).*(?:[吗呢]|来着|什么|干[嘛啥]|哪[里儿个天家]|几[点号岁]|多少|怎么|(?<!不)是谁|(?P<v>.)不(?P=v)|^谁[^不没]"
-    r"|(?<![没有])啥|哪了?\W*$|(?<![没不管论过])多[大高重长久远]了?\W*$|几口人\W*$"
+    r"^(?!.*[都也]|.*啥.*啥).*(?:[吗呢]|来着|什么|干[嘛啥]|[在去到]哪|哪[里儿个天家年些位种所]|多少"
+    r"|(?<!不)(?:怎么|咋)|(?<![好十没])几(?:[点号岁班楼路码]|公寓|单元|年级)|(?P<v>[^时动])[不没](?P=v)"
+    r"|(?<![不没爱论管谁])(?:谁(?![谁不没让叫说知料])|是谁)|(?<!没)啥(?!大不|了不)|哪了?\W*$"
+    r"|(?<![没不管论过])多[大高长重久远](?:了|的\w{1,3})?\W*$|几口人\W*$|了没有?\W*$"
     r"|(?:记得|知道).{1,16}[不没]\W*$)"
     r"|^(?:你都(?:记得|记住|知道|了解).{0,6}(?:什么|啥|哪些)|介绍一?下我(?:自己)?)\W*$"
+    r"|^(?:do|does|did|am|are|was|were|can|could|have|has|will|should) (?:i|we)\b"
+    r"(?! (?:tell|told|mention))|^(?:does|can|will|should) (?:my|our)\b"
     rf"|^{_QUESTION_WORD}|^(?:tell|remind) me (?:about |{_QUESTION_WORD})"
     r"|^do you (?:still )?re(?:member|call) "
     rf"(?:{_QUESTION_WORD}|(?:me|(?:my|our) \w+(?: \w+)?)\W*$)",
@@ -148,7 +152,8 @@ _SMALL_TALK = re.compile(
 
 _TASK = re.compile(
     r"^(?:请|帮我|给我|麻烦|能不能|可以|你|再|来)*(?:写|翻译|把.+(?:翻译|改)|讲[个一]|唱|画|推荐|解释|总结|润色|算)"
-    r"|怎么(?:做|读|写|用|煮|炒|弄)[？?。]*$|等于(?:几|多少)|\d\s*[+\-*/×÷]\s*\d"
+    r"|怎么(?:做|读|写|用|煮|炒|弄)[？?。]*$|等于(?:几|多少)"
+    r"|^(?:(?=.*\d\s?[+*×÷]\s?\d)[\d\s.+\-*/×÷()（）]++$|[\d\s.+\-*/×÷()（）]++[=＝])"
     r"|^(?:(?:please|can you|could you)\s+)*(?:write|translate|tell me an?|sing|draw|recommend"
     r"|explain|summari[sz]e|calculate|define|how (?:do|can) (?:i|you)|what does the word)\b",
     re.IGNORECASE,
