@@ -95,14 +95,15 @@ def paginate(
     """One page of what a query finds, ordered by a number, greatest first, then by id.
 
     It begins at the row where the one before ended, so nothing is shown twice or left out
-    because rows came or went meanwhile. All there is to find is gone through once.
+    because rows came or went meanwhile; where none are left, the nearest page is. All there is
+    to find is gone through once.
 
     Args:
         source: The query, a constant, of the columns ``key`` and ``id``.
         read: Makes an item of a row; ``None`` if it is gone.
     """
     spot = cursor or Cursor(math.inf, "")
-    bound = {**values, "spot": spot.key, "spot_id": spot.id, "limit": limit + 1}
+    bound = {**values, "spot": spot.key, "spot_id": spot.id, "limit": limit}
     back = spot.is_before
     side = "key > :spot OR (key = :spot AND id < :spot_id)"
     if not back:
@@ -118,7 +119,9 @@ def paginate(
     ).fetchall()
     total, beyond = found[0][:2]
     rows = [Cursor(float(key), str(id), now=now) for _, _, key, id in found if id is not None]
-    more, rows = len(rows) > limit, rows[:limit]
+    if cursor and total and not rows:  # what stood there is gone
+        end = None if back else Cursor(-math.inf, "", is_before=True)
+        return paginate(db, source, values, end, limit, read, now)
     if back:
         rows.reverse()
     skipped = beyond - len(rows) if back else total - beyond
@@ -127,7 +130,7 @@ def paginate(
         skipped + 1,
         total,
         replace(rows[0], is_before=True) if rows and skipped > 0 else None,
-        rows[-1] if rows and (more or back) else None,
+        rows[-1] if rows and skipped + len(rows) < total else None,
     )
 
 

@@ -63,3 +63,16 @@ def test_nothing_is_a_page_too() -> None:
     assert page(db, None, 3) == Page([], 1, 0)
     assert page(db, Cursor(1.0, "a"), 3) == Page([], 1, 0)
     db.close()
+
+
+@given(Items, st.floats(-3, 3), st.text("abc", max_size=2), st.booleans())
+def test_no_place_leads_past_either_end(
+    items: dict[str, float], key: float, id: str, is_before: bool
+) -> None:
+    db = filled(items)
+    found = page(db, Cursor(key, id, is_before), 3)
+    last = found.first + len(found.items) - 1
+    assert found.items or not items
+    assert (found.previous is None) == (found.first == 1)
+    assert (found.next is None) == (last == len(items))
+    db.close()

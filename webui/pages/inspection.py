@@ -89,7 +89,9 @@ async def _page(
     start: int,
 ) -> SightingPage:
     """The page from ``start`` on of those that have a sign, or of all."""
-    some, end = [id for id, each in signs.items() if sign in ("", each)], start + SHOWN
+    some = [id for id, each in signs.items() if sign in ("", each)]
+    start = min(start, max(0, len(some) - 1) // SHOWN * SHOWN)  # there may be fewer by now
+    end = start + SHOWN
     lines = await memory.library.lines(outlook.facts[id] for id in some[start:end])
     items = [(line, signs[line.fact.id]) for line in lines]
     before = max(0, start - SHOWN) if start else None
