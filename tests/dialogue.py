@@ -95,14 +95,16 @@ class Dialogue:
     ``pin …`` (a fact), ``upkeep``, ``trim`` (of the log) and ``graph-away`` is what others do.
     ``file name | text`` puts a file among the imports.
     ``mean Z 180 …`` lets the model mean to come back to somebody after so many seconds,
-    ``due 200 …`` lets time pass, and the model say something if asked; ``meanwhile …`` is done
-    while it waits for its turn, ``thinking …`` while the model thinks about what it learns next,
-    ``persona lan`` says which one is on, ``spend 9`` uses up tokens.
+    ``due 200 …`` lets time pass, and the model say something if asked (``DOWN``: it fails), of
+    which after ``nothing-arrives`` nobody hears; ``meanwhile …`` is done while it waits for its
+    turn, ``thinking …`` while the model thinks about what it learns next, ``persona lan`` says
+    which one is on, ``spend 9`` uses up tokens.
     ``note …`` keeps the lines that have some words, ``keep Z moods`` the rows of a chat.
 
     ``= …`` is in what was answered last, ``! …`` is not, ``rows facts …`` are all of a kind,
-    ``prompt …`` and ``no prompt …`` what the model was asked last, ``order a; b`` what comes
-    before what, ``lines 2 …`` how many lines have some words, ``said-first …`` what the bot said
+    ``prompt …`` and ``no-prompt …`` what the model was asked last (``once …`` has it once, and
+    ``ends …`` at its end, ``asked-as …`` is where and as whom), ``order a; b`` what comes before
+    what, ``lines 2 …`` how many lines have some words, ``said-first …`` what the bot said
     unasked and ``said-to Z; L`` to whom, ``asked 1`` how often a model was asked, ``noted …`` and
     ``kept Z moods`` that they are the same, ``well`` that index and graph are as the journal is.
     """
@@ -238,6 +240,8 @@ class Dialogue:
                 caller, care = CALLERS[who], memory.companion.proactive
                 self.world.speak(self.voice)
                 await care.plan(caller.session, caller.user, Intent(float(seconds), reason))
+            case "nothing-arrives":
+                self.voice.works = False
             case "meanwhile":
                 self.voice.meanwhile = self._meanwhile(text)
             case "thinking":
@@ -251,7 +255,8 @@ class Dialogue:
                 memory.spending.add("learn", int(text), 0)
             case "due":
                 seconds, _, answers = text.replace("\\n", "\n").partition(" ")
-                self.world.model.script += words(answers)
+                told = words(answers)
+                self.world.model.script += [None if each == "DOWN" else each for each in told]
                 self.world.speak(self.voice)
                 self.world.later(float(seconds))
                 await memory.companion.proactive.settle()
@@ -323,6 +328,12 @@ class Dialogue:
             case "prompt" | "no-prompt":
                 asked = self.world.model.calls[-1].prompt
                 assert (text in asked) is (sign == "prompt"), asked
+            case "once" | "ends":
+                asked = self.world.model.calls[-1].prompt
+                assert asked.count(text) == 1 if sign == "once" else asked.endswith(text), asked
+            case "asked-as":
+                asked = self.world.model.calls[-1]
+                assert f"{asked.where} {asked.system}".startswith(text), asked
             case "files":
                 assert holding(memory.directory, text, "journal*") == []
             case "log":
