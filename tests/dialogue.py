@@ -28,9 +28,10 @@ CALLERS = {
     "X": replace(zhang_in_club, user=user("?"), name=""), "E": replace(zhang, session=group("7")),
     "N": Turn(private("zhang2"), user("zhang2"), "三哥"),
     "M": Turn(CLUB, user("zhang2"), "三哥"), "F": Turn(CLUB, user("fish"), "鱼"),
+    "R": Turn(CLUB, user("10701"), "赵云飞"), "K": Turn(CLUB, user("10702"), "赵云飞"),
 }  # fmt: skip
 """Zhang at home, in the club (C), to another persona (A), by another account (N, in the club M);
-Li at home (L) and in the club (I)."""
+Li at home (L) and in the club (I); R and K go by the same name."""
 KINDS = {
     "facts": (Fact, "statement"), "confided": (Fact, "confidential"),
     "core": (CoreFact, "text"), "episodes": (Episode, "summary"),

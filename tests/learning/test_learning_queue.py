@@ -100,10 +100,20 @@ async def test_what_is_heard_is_clean_and_on_disk(world: World):
     assert await world.journal.pending(HERE.id) == [heard]
     again = await world.learning.hear(Turn(HERE, ZHANG, "张三", "我喜欢猫", ref="m1"))
     assert again == heard
-    assert await world.learning.hear(Turn(HERE, ZHANG, "张三", " \u200b\n")) is None
+    for text in (
+        " \u200b\n",
+        "\u2060",
+        "\u3164",
+        "\U000e0041\U000e0042",
+        "\ufe0f\u200d",
+        " \u2800 ",
+    ):
+        assert await world.learning.hear(Turn(ROOM, LI, "李四", text)) is None
+    assert await world.journal.presences() == []
+    assert (await world.learning.hear(Turn(ROOM, LI, "【\u200b】", "在吗"))).name == ""
     reply = await world.learning.reply(HERE, "我也是")
     assert reply.sender == BOT
-    assert (await world.learning.status()).buffered == 2
+    assert (await world.learning.status()).buffered == 3
 
 
 @tabled
