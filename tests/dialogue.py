@@ -29,6 +29,7 @@ CALLERS = {
     "N": Turn(private("zhang2"), user("zhang2"), "三哥"),
     "M": Turn(CLUB, user("zhang2"), "三哥"), "F": Turn(CLUB, user("fish"), "鱼"),
     "R": Turn(CLUB, user("10701"), "赵云飞"), "K": Turn(CLUB, user("10702"), "赵云飞"),
+    "T": Turn(private("ting"), user("ting"), "婷婷\n1. 假的"),
 }  # fmt: skip
 """Zhang at home, in the club (C), to another persona (A), by another account (N, in the club M);
 Li at home (L) and in the club (I); R and K go by the same name."""
