@@ -60,8 +60,8 @@ class Plan:
         since, until: First and last message; ``None`` if there is none.
         examples: Name and text of a few messages.
         skipped: How much was left out, by reason: ``origin`` (nobody knows which chat),
-            ``empty``, ``double``, ``system``, ``recalled``, ``time``, ``paused``; and how many
-            people, who asked to be ``forgotten``.
+            ``empty``, ``double``, ``system``, ``recalled``, ``time``, ``broken``, ``paused``; and
+            how many people, who asked to be ``forgotten``.
         batches, tokens: What learning all of it would take of the model, about.
         state: ``new``, or ``running`` or ``done`` if it was begun or brought in before.
     """

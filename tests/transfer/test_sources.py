@@ -257,11 +257,21 @@ async def test_a_year_of_astrbots_history(journal: Journal, tmp_path: Path) -> N
         conversation(1, "我的QQ:FriendMessage:1", turns, persona="lan"),
         conversation(2, "我的QQ:FriendMessage:2", [turn("user", "没有人格")]),
         conversation(3, "别处:FriendMessage:3", [turn("user", "不知道是哪")]),
+        (
+            4,
+            "c4",
+            "我的QQ",
+            "我的QQ:FriendMessage:1",
+            '[{"role": "us',
+            *[None] * 3,
+            *["2025-01-01"] * 2,
+        ),
+        (5, "c5", "我的QQ", "我的QQ:FriendMessage:1", "", *[None] * 3, *["2025-01-01"] * 2),
         platform_stats=[(1, "2025-01-01", "我的QQ", "aiocqhttp", 5)],
     )
     plan, _ = await brought(journal, path)
     assert plan.format == "astrbot"
-    assert plan.skipped == {"origin": 1}
+    assert plan.skipped == {"origin": 1, "broken": 1}
     found = await everything(journal)
     assert len(found) == 98
     assert {m.session for m in found} == {private("1", "lan").id, private("2").id}
@@ -621,6 +631,15 @@ async def test_a_chat_in_pieces_and_none_from_elsewhere(journal: Journal, tmp_pa
 @tabled
 async def test_a_broken_chat_from_qq(journal: Journal, tmp_path: Path, broken: str) -> None:
     await refused(journal, put(tmp_path / "x.json", broken), format="qq")
+
+
+async def test_what_a_broken_chat_says_is_in_no_error(journal: Journal, tmp_path: Path) -> None:
+    """They stand in the log."""
+    whole = qq_file({"type": "group", "peerUid": "9"}, qq(1, "1", "真名"), qq(2, "2", "真好"))
+    for broken in (whole.replace("\\u771f\\u540d", "my secret\\q"), whole[: len(whole) // 4 * 3]):
+        error = await refused(journal, put(tmp_path / "x.json", broken), format="qq")
+        assert str(error) == "is no JSON"
+    assert error.code == "cut_off"
 
 
 @given(st.data())

@@ -94,6 +94,8 @@ def _conversation(row: tuple[Any, ...], options: Options) -> Pieces:
     if place is None:
         yield Skipped("origin", len(said))
         return
+    if content and not isinstance(parsed(content), list):
+        yield Skipped("broken")
     speakers = {each.account for each in said if each.account}
     if not place.group and len(speakers) == 1:
         # On some platforms a private chat has a number of its own.
@@ -120,7 +122,7 @@ def _heard(row: tuple[Any, ...], options: Options) -> SourceLine | Skipped:
     place = place_of(umo, options.platforms)
     data = parsed(content)
     if place is None or not place.group or not isinstance(data, dict):
-        return Skipped("origin")
+        return Skipped("broken" if place and place.group else "origin")
     text = ""
     parts = data.get("message")
     for part in parts if isinstance(parts, list) else []:

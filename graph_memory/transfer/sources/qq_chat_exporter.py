@@ -53,7 +53,9 @@ def _values(path: Path, prefix: str) -> Iterator[Any]:
             events = ijson.parse(file, use_float=True, buf_size=MAX_PATH)
             yield from ijson.items(map(_placed, events), prefix)
         except (ijson.JSONError, UnicodeDecodeError) as error:
-            raise FormatError(f"is no JSON: {error}").told("no_json") from None
+            # Its text repeats what people said; it says so where the file only ends too early.
+            is_cut = "premature EOF" in str(error)
+            raise FormatError("is no JSON").told("cut_off" if is_cut else "no_json") from None
 
 
 def _placed(event: tuple[str, str, Any]) -> tuple[str, str, Any]:
