@@ -1,4 +1,4 @@
-"""Requests to remember something, as people word them in a message."""
+"""Requests to remember something or not to, as people word them in a message."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from .text import simplified
 
 _TABLE = Path(__file__).with_suffix(".txt").read_text("utf-8")
-_BEFORE, _AFTER, _ASKS = ("|".join(block.splitlines()[1:]) for block in _TABLE.split("\n\n"))
+_BEFORE, _AFTER, _ASKS, _NOT = ("|".join(block.splitlines()[1:]) for block in _TABLE.split("\n\n"))
 _BEGINS = re.compile(
     r"\s*+(?:@\S+\s+)?(?P<lead>[^\s，,。.！!？?：:]{1,6}[，,]\s*|hey \w+,?\s+"
     r"|[^\s\W他她它我让叫给说]{1,6}?(?=帮我|请你|你(?:要|得|给我|帮我|一定)))?"
@@ -21,6 +21,9 @@ _TELLS = re.compile(r"[我他她天晚早午周月年号点0-9]")
 """What no name has that stands before a request."""
 _NODS = re.compile(r"[了啊哦噢喔哈呀吧嘛嗷咯哟\W]+")
 """What may follow 记住 and is nothing to remember."""
+_DECLINES = re.compile(_NOT, re.IGNORECASE)
+_BACK = re.compile("刚|上|那|just|last", re.IGNORECASE)
+"""What says that something said before is not to be kept."""
 _ASKS_BACK = re.compile(_ASKS)
 """What makes 记住 a question whether it was remembered."""
 
@@ -42,3 +45,16 @@ def request(text: str) -> tuple[str, str] | None:
     if ends and not what and (before := text[: ends.start()].strip()):
         return ends[0], before
     return (begins[0], what) if begins and not _ASKS_BACK.search(what) else None
+
+
+def declined(text: str) -> int | None:
+    """Which message a request not to keep something means; ``None`` if it is none.
+
+    Returns:
+        0 for itself alone, -1 for the one right before it as well.
+    """
+    plain = simplified(text)
+    if (found := _DECLINES.search(plain)) is None:
+        return None
+    besides = sum(map(str.isalpha, plain)) - sum(map(str.isalpha, found[0]))
+    return -1 if besides < 2 or _BACK.search(found[0]) else 0

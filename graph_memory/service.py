@@ -34,10 +34,11 @@ from .learning import Learning
 from .library import Conversations, Library
 from .library.identity_edits import IdentityEdits
 from .maintenance import Backups, Upkeep, open_journal
-from .model import Change, Erased
+from .model import Change, Erased, Message, Turn
 from .privacy.scope import Attendance
 from .recall import EMBEDDING_SHARE, Recaller
 from .references import References
+from .remember_requests import declined
 from .settings import Settings
 from .store import Rows, copies
 from .supervisor import Supervisor
@@ -242,6 +243,14 @@ class MemoryService:
     async def access(self) -> Access:
         """Access to the memory page; without a key in the settings one is made once."""
         return await asyncio.to_thread(Access.open, self.directory, self.settings.webui_key)
+
+    async def hear(self, turn: Turn) -> Message | None:
+        """Store what a person said, but nothing that they ask not to keep."""
+        if (which := declined(turn.text)) is None:
+            return await self.learning.hear(turn)
+        if which < 0 and self.learning.hears(turn.session, turn.user):
+            await self.library.unsay(turn)
+        return None
 
     async def health(self) -> Health:
         """How the memory is doing."""

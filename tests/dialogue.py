@@ -203,7 +203,7 @@ class Dialogue:
         else:
             ref = f"{ref}@1" if ref and "@" not in ref else ref
             turn = replace(caller, text=text.replace("\\n", "\n"), ref=ref)
-            heard = await world.memory.learning.hear(turn)
+            heard = await world.memory.hear(turn)
             self.heard[caller.session.id + caller.user] = heard
             await world.memory.recall.settle()
             world.later(20)

@@ -1,6 +1,6 @@
 """How a message asks to remember something, and what it says besides."""
 
-from graph_memory.remember_requests import request, without_request
+from graph_memory.remember_requests import declined, request, without_request
 from tests.cases import tabled
 
 
@@ -14,3 +14,8 @@ def test_requests_to_remember(text: str, rest: str) -> None:
 def test_talk_about_remembering(text: str) -> None:
     assert not request(text)
     assert without_request(text) == text
+
+
+@tabled
+def test_requests_not_to_keep_something(text: str, which: int | None) -> None:
+    assert declined(text) == which

@@ -25,6 +25,7 @@ from ..errors import JournalError
 from ..locales import in_all, say
 from ..model import BOT, Turn
 from ..recall import RecallOptions
+from ..remember_requests import declined
 from ..retention import DAY
 from ..service import MemoryService
 from ..transfer.sources.astrbot_history import is_said
@@ -70,7 +71,7 @@ async def hear(host: Host, memory: MemoryService, event: Any) -> None:
     if notice == DEPARTURE:
         await memory.journal.leave(turn.session.circle, turn.user, time.time())
     elif event.message_str.strip():
-        message = await memory.learning.hear(turn)
+        message = await memory.hear(turn)
         state_of(event).turn = replace(turn, message=message)
     elif event.get_messages():
         await memory.companion.proactive.overtake(turn.session)
@@ -205,10 +206,10 @@ async def decorate(host: Host, memory: MemoryService, event: Any) -> None:
 
 
 async def stands(memory: MemoryService, turn: Turn) -> bool:
-    """Whether what is answered is there still: it may be taken back meanwhile."""
+    """Whether what is answered is there still, and was to be kept."""
     message = turn.message
     if not message:
-        return True
+        return declined(turn.text) is None
     try:
         async with asyncio.timeout(LOOK_TIMEOUT):
             return await memory.journal.read(lambda rows: rows.has_messages([message.id]))

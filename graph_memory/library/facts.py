@@ -558,14 +558,30 @@ class Library(Part):
                 found = messages.by_words(db, circle, said)
             return None if found is None else retraction.Retraction.of(db, [found])
 
-        now = self._now()
         await self._journal.alter(lambda _db, _tell: None)  # it may wait for its turn to be stored
         known = await self._journal.survey(look)
         if known is None and self._journal.waiting_messages:
             raise away("the message may wait for it")
-        if known is None:
-            return False
-        ids = [message.id for message in known.messages]
+        return known is not None and await self._take_back(known)
+
+    async def unsay(self, turn: Turn) -> bool:
+        """Delete what somebody quotes of their own, or said right before a turn."""
+        session, quote = turn.session, turn.quote
+        request = Message(0, session.id, turn.user, turn.name, turn.text, self._now())
+
+        def look(db: sqlite3.Connection) -> retraction.Retraction | None:
+            meant = messages.said_before(db, request)
+            if quote and quote.ref:
+                quoted = messages.by_platform_id(db, session.circle, quote.ref, turn.account)
+                meant = Rows(db).message(quoted) if quoted else None
+            own = meant is not None and meant.sender == turn.user
+            return retraction.Retraction.of(db, [meant.id]) if meant and own else None
+
+        known = await self._journal.survey(look)
+        return known is not None and await self._take_back(known)
+
+    async def _take_back(self, known: retraction.Retraction) -> bool:
+        now, ids = self._now(), [message.id for message in known.messages]
         await self._journal.in_slices(
             lambda db, tell: retraction.retract(db, tell, ids=ids, at=now, known=known)
         )

@@ -197,7 +197,7 @@ def announced(db: sqlite3.Connection, message: Message) -> Message:
 
     Told in confidence, if that was announced; masked, if it is the password they were telling.
     """
-    if (before := _said_before(db, message)) is None:
+    if (before := said_before(db, message)) is None:
         return message
     if reach(before.text) > 0:
         message = replace(message, confided=True)
@@ -209,7 +209,7 @@ def announced(db: sqlite3.Connection, message: Message) -> Message:
     return replace(message, text=redacted(message.text, told)) if told else message
 
 
-def _said_before(db: sqlite3.Connection, message: Message) -> Message | None:
+def said_before(db: sqlite3.Connection, message: Message) -> Message | None:
     """What a person said right before a message, which may not be stored yet."""
     query = "WHERE id IN (SELECT id FROM message WHERE session = ? AND (? = 0 OR id < ?)"
     query += " ORDER BY id DESC LIMIT ?) AND sender = ? AND at > ? ORDER BY id DESC LIMIT 1"
@@ -223,7 +223,7 @@ def confide(db: sqlite3.Connection, request: Message, at: float) -> list[Message
 
     What was learned from it so far is kept as well; returns what was altered.
     """
-    before = _said_before(db, request) if reach(request.text) < 0 else None
+    before = said_before(db, request) if reach(request.text) < 0 else None
     if before is None or before.confided:
         return []
     told, rows = replace(before, confided=True), Rows(db)
