@@ -20,7 +20,6 @@ from ..waiting import until
 from .browsing import OURS, press, see, send
 from .conftest import application, entered
 from .markup import Markup
-from .story import ZHANG
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 
@@ -51,20 +50,10 @@ async def test_an_export_is_sent_as_it_is(mine: httpx.AsyncClient, own: MemorySe
     file = (await own.transfer.export()).path
     sent = await mine.get(f"/data/exports/{file.name}", headers={"Accept-Encoding": "gzip"})
     assert sent.headers["content-length"] == str(file.stat().st_size)
+    assert sent.headers["content-disposition"].startswith("attachment")
     assert sent.content == file.read_bytes()
-
-
-async def test_an_export_is_written_and_downloaded(mine: httpx.AsyncClient) -> None:
-    done = await press(mine, "/data/export", person="")
-    assert "已导出" in done.text
-    (link,) = [tag["href"] for tag in done.all("a") if "download" in tag]
-    answer = await mine.get(link)
-    assert answer.headers["content-disposition"].startswith("attachment")
-    lines = [json.loads(line) for line in answer.text.splitlines()]
-    assert lines[0]["format"] == "graph-memory"
+    lines = [json.loads(line) for line in sent.text.splitlines()]
     assert sum(line.get("type") == "fact" for line in lines) == 60
-    theirs = await press(mine, "/data/export", person=ZHANG)
-    assert len([tag for tag in theirs.all("a") if "download" in tag]) == 2
 
 
 async def test_an_import_that_ends_while_the_page_is_made_is_followed(mine, own, monkeypatch):
@@ -181,40 +170,6 @@ async def test_long_work_is_followed_over_pages_and_its_end_is_said(mine, own):
     page = await see(mine, "/data")
     assert "撤回完成，删掉了 5 条消息" in page.text
     assert not page.all("progress")
-
-
-async def test_who_does_not_wait_finds_an_undo_and_an_examination_later(mine, own, monkeypatch):
-    monkeypatch.setattr("webui.pages.data.SOON", 0)
-    await own.transfer.bring(await importer_of(own, waiting(own, "琴.jsonl", "我在学琴")))
-    run = (await see(mine, "/data")).all("input", name="run")[0]["value"]
-    assert "已经开始" in (await press(mine, "/data/import/undo", run=run)).text
-    await until(lambda: not own.journal.works.under_way)
-    assert "撤回完成，删掉了 1 条消息" in (await see(mine, "/data")).text
-    await send(mine, "/data/checkup")
-    page = await see(mine, "/data/checkup")
-    assert page.all("progress") or "日志没有问题" in page.text
-    await until(lambda: not own.journal.works.under_way)
-    assert "日志没有问题" in (await see(mine, "/data/checkup")).text
-
-
-async def test_who_does_not_wait_finds_what_a_file_would_bring_later(mine, own, monkeypatch):
-    """A long file takes minutes to read; no proxy waits so long, and nobody without a sign."""
-    monkeypatch.setattr("webui.pages.data.PATIENCE", 0)
-    wanted = waiting(own, "琴.jsonl", "我在学琴")
-    page = await see(mine, "/data/import", name=wanted.name)
-    assert page.all("div", **{"data-progress": "preview"})
-    assert not page.all("form", action="/data/import", method="post")
-    await until(lambda: not own.journal.works.under_way)
-    page = await see(mine, "/data/import", name=wanted.name)
-    assert page.all("form", action="/data/import", method="post")
-    again = await see(mine, "/data/import", name=wanted.name)
-    assert again.all("div", **{"data-progress": "preview"}), "what was seen is read anew"
-    await until(lambda: not own.journal.works.under_way)
-    await see(mine, "/data/import", name=wanted.name)
-    (own.directory / "imports" / wanted.name).write_text('{"time": "?", "text": "琴"}', "utf-8")
-    assert (await see(mine, "/data/import", name=wanted.name)).all("progress")
-    await until(lambda: not own.journal.works.under_way)
-    assert not (await see(mine, "/data/import", 422, name=wanted.name)).all("progress")
 
 
 async def test_where_a_file_was_wrong_and_why_else_it_ended_is_said(mine, own):

@@ -13,7 +13,6 @@ from graph_memory.store.queries import FactFilter
 from webui.rendering import node_url
 
 from ..makers import T0, fact, group, name, private, put, user
-from ..waiting import until
 from .browsing import PRIVATE, press, see
 from .conftest import application, entered, opened
 from .seed import NOW
@@ -67,14 +66,6 @@ async def test_accounts_and_chats_of_one_name_are_told_apart_where_one_is_chosen
     both = [f"张三 · {id}" in page.text for page in pages for id in (ZHANG, twin)]
     assert all(both), both
     assert all(f"周末爬山小队 · {club.circle}" in page.text for page in pages[:2])
-
-
-async def test_who_does_not_wait_reads_later_that_somebody_was_forgotten(own, mine, monkeypatch):
-    monkeypatch.setattr("webui.pages.people.SOON", 0)
-    assert "已经开始" in (await press(mine, "/node/forget", id=LI, sure="yes")).text
-    await until(lambda: not own.journal.works.under_way)
-    assert "已彻底删除" in (await see(mine, "/people")).text
-    await see(mine, "/node", 404, id=LI)
 
 
 async def test_of_a_hub_the_newest_facts_are_drawn_and_the_rest_is_a_press_away(owner, service):

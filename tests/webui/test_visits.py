@@ -16,10 +16,10 @@ OWN = cases(Path(__file__).with_name("own_visits.txt"))
 
 
 @pytest.mark.parametrize("name", CASES)
-async def test_what_becomes_of_a_visit(owner, service, name):
-    await Visit(owner, service).play(CASES[name])
+async def test_what_becomes_of_a_visit(owner, service, name, monkeypatch):
+    await Visit(owner, service, monkeypatch).play(CASES[name])
 
 
 @pytest.mark.parametrize("name", OWN)
-async def test_what_becomes_of_a_visit_to_a_memory_of_its_own(mine, own, name):
-    await Visit(mine, own).play(OWN[name])
+async def test_what_becomes_of_a_visit_to_a_memory_of_its_own(mine, own, name, monkeypatch):
+    await Visit(mine, own, monkeypatch).play(OWN[name])

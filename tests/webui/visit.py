@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import quote
 
 import httpx
+import pytest
 
 from graph_memory.service import MemoryService
 from tests.makers import last_change
@@ -59,7 +60,7 @@ class Visit:
     ``mark`` begins to count the changes and the messages of the memory. ``ask user; group; persona;
     words`` is what somebody is reminded of, ``file name | text`` puts a file among the imports,
     ``idle`` waits for work in the background, ``graph-away`` closes the graph, ``leave-out user``
-    sets that somebody is never remembered.
+    sets that somebody is never remembered, ``set module.name 0`` a constant.
 
     ``= …`` is in the text of the page, ``! …`` is not, ``~= …`` and ``!~ …`` are patterns,
     ``order a; b`` what comes before what. ``count 2 tag attribute=value; …`` says how many such
@@ -69,8 +70,10 @@ class Visit:
     many there were.
     """
 
-    def __init__(self, owner: httpx.AsyncClient, service: MemoryService) -> None:
-        self._owner, self._service = owner, service
+    def __init__(
+        self, owner: httpx.AsyncClient, service: MemoryService, patch: pytest.MonkeyPatch
+    ) -> None:
+        self._owner, self._service, self._patch = owner, service, patch
         self._taken: dict[str, str] = dict(KNOWN)
         self._pressed: list[Markup] = []
         self._page = Markup("")
@@ -114,6 +117,9 @@ class Visit:
                 never = (self._filled(text),)
                 context = self._service.context
                 context.settings = replace(context.settings, never_remember=never)
+            case "set":
+                name, value = text.split()
+                self._patch.setattr(name, int(value))
             case "idle":
                 await until(lambda: not self._service.journal.works.under_way)
             case _:
