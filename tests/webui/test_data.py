@@ -16,6 +16,7 @@ from graph_memory.transfer.transfer_service import Undone
 from webui.guard import MAX_BODY
 from webui.pages.data import Importing, importer_of
 
+from ..makers import broken_off
 from ..waiting import until
 from .browsing import OURS, press, see, send
 from .conftest import application, entered
@@ -170,6 +171,19 @@ async def test_long_work_is_followed_over_pages_and_its_end_is_said(mine, own):
     page = await see(mine, "/data")
     assert "撤回完成，删掉了 5 条消息" in page.text
     assert not page.all("progress")
+
+
+async def test_an_import_that_broke_off_says_how_it_goes_on(mine, own):
+    wanted = waiting(own, "鼓.jsonl", "我在学打鼓")
+    with broken_off(own.journal, 2):
+        await own.transfer.bring(await importer_of(own, wanted))
+    page = await see(mine, "/data")
+    assert "没有完成" in page.text
+    assert "再导入同一个文件会接着来" in page.text
+    assert "上次没有导入完" in (await see(mine, "/data/import", name=wanted.name)).text
+    await own.transfer.bring(await importer_of(own, wanted))
+    assert "没有完成" not in (await see(mine, "/data")).text
+    assert "以前导入过" in (await see(mine, "/data/import", name=wanted.name)).text
 
 
 async def test_where_a_file_was_wrong_and_why_else_it_ended_is_said(mine, own):
