@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from ..dates import Span, spans
 from ..inference.ports import Vectors
 from ..kinship import FORMER_PARTNERS, PARTNERS, is_one, is_said, kin_meant, of
-from ..model import SYMMETRIC, TASKS, Fact, Message, is_entity
+from ..model import PREDICATES, SYMMETRIC, TASKS, Fact, Message, is_entity
 from ..privacy.scope import Rank
 from ..retention import strength
 from ..text import is_chinese, normalise, significance
@@ -453,7 +453,9 @@ class _Ranker:
         fitting: NDArray[np.bool_] = documents.of(meant.nodes, numbers)
         if meant.of_kin is not None:
             fitting |= documents.of(meant.whose, numbers) & meant.of_kin
-        fitting &= documents.saying(part.predicates, numbers)
+        learned = fitting & documents.saying(part.predicates, numbers)
+        if learned.any() or not part.predicates.issuperset(PREDICATES):
+            fitting = learned  # else nothing is learned of what is known
         fitting[meant.telling] = True
         return fitting
 
