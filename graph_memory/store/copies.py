@@ -81,10 +81,9 @@ def require_space(folder: Path, wanted: int) -> None:
     """Raise ``JournalError`` unless ``wanted`` bytes fit on the disk of ``folder``."""
     free = shutil.disk_usage(folder).free
     if free < wanted + MIN_FREE:
-        raise JournalError(
-            f"no room for a copy of the journal: {(wanted + MIN_FREE) >> 20} MiB are needed,"
-            f" {free >> 20} MiB are free"
-        )
+        needed, left = (wanted + MIN_FREE) >> 20, free >> 20
+        error = JournalError(f"no room: {needed:,} MiB are needed, {left:,} MiB are free")
+        raise error.told("room", needed=f"{needed:,}", left=f"{left:,}")
 
 
 def copy(source: Path, target: Path, stop: threading.Event | None = None) -> Contents:

@@ -173,6 +173,15 @@ async def test_long_work_is_followed_over_pages_and_its_end_is_said(mine, own):
     assert not page.all("progress")
 
 
+async def test_how_much_room_is_wanting_is_said(mine, own, monkeypatch):
+    wanted = waiting(own, "鼓.jsonl", "我在学打鼓")
+    monkeypatch.setattr("graph_memory.store.copies.MIN_FREE", 1 << 60)
+    asked = await mine.get("/data/import", params={"name": wanted.name}, follow_redirects=True)
+    assert asked.status_code == 200
+    for told in (asked.text, (await press(mine, "/data/backup")).text):
+        assert "磁盘空间不够：需要 1,099,511,627," in told
+
+
 async def test_an_import_that_broke_off_says_how_it_goes_on(mine, own):
     wanted = waiting(own, "鼓.jsonl", "我在学打鼓")
     with broken_off(own.journal, 2):

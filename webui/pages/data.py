@@ -149,11 +149,12 @@ class Importing(BaseModel):
 async def plan(memory: Memory, visit: Visit, wanted: Annotated[Importing, Query()]) -> Response:
     """What a file would bring; what is wrong with it is said beside what can be set."""
     found, wrong, wanted = None, None, await _completed(memory, wanted)
-    try:
-        found = await memory.transfer.preview(await importer_of(memory, wanted), PATIENCE)
-    except (errors.FormatError, errors.NotFoundError) as error:
-        wrong = error
-        visit.explain(error)
+    with or_back("/data"):
+        try:
+            found = await memory.transfer.preview(await importer_of(memory, wanted), PATIENCE)
+        except (errors.FormatError, errors.NotFoundError) as error:
+            wrong = error
+            visit.explain(error)
     return visit.render(
         "data_import.html",
         422 if wrong else 200,
