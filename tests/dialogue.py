@@ -95,7 +95,8 @@ class Dialogue:
     or fields in JSON; ``learn`` lets it learn nothing. ``~ 3`` lets three hours pass,
     ``fact Z|predicate|object|statement`` writes a fact; ``retract``, ``pause``, ``forget-me``,
     ``pin …`` (a fact), ``upkeep``, ``trim`` (of the log) and ``graph-away`` is what others do.
-    ``file name | text`` puts a file among the imports.
+    ``file name | text`` puts a file among the imports, ``take …`` keeps an id for ``{taken}``,
+    ``mistaken Z I`` takes what Li said last for Zhang's.
     ``mean Z 180 …`` lets the model mean to come back to somebody after so many seconds,
     ``due 200 …`` lets time pass, and the model say something if asked (``DOWN``: it fails), of
     which after ``nothing-arrives`` nobody hears; ``meanwhile …`` is done while it waits for its
@@ -119,6 +120,7 @@ class Dialogue:
         self.noted: list[str] = []
         self.kept: list[Row] = []
         self.thinking: list[str] = []
+        self.taken = ""
 
     async def play(self, lines: Iterable[str]) -> None:
         """Play all lines."""
@@ -169,7 +171,7 @@ class Dialogue:
                 if marked and found[1] in line:
                     return marked[1] or marked[2]
             ids = re.findall(rf"\[(m:[0-9a-f]+)\][^\[]*{re.escape(found[1])}", self.told)
-            return ids[0] if ids else facts[found[1]]
+            return ids[0] if ids else facts.get(found[1]) or {"taken": self.taken}[found[1]]
 
         return re.sub(r"\{(.*?)\}", place, text)
 
@@ -227,6 +229,13 @@ class Dialogue:
                 gone = await memory.library.retract(CALLERS[who].session.circle, ref, *text_of)
                 assert bool(gone) is (sign == "retract")
                 await memory.recall.settle()
+            case "take":
+                self.taken = await self._filled(f"{{{text}}}")
+            case "mistaken":
+                one, other = (CALLERS[who] for who in text.split())
+                self.heard[one.session.id + one.user] = self.heard[other.session.id + other.user]
+            case "leaves":
+                memory.attendance.forget(CALLERS[text].user)
             case "file":
                 name, _, content = text.replace("\\n", "\n").partition(" | ")
                 folder = memory.directory / "imports"
