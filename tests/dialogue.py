@@ -106,10 +106,11 @@ class Dialogue:
 
     ``= …`` is in what was answered last, ``! …`` is not, ``rows facts …`` are all of a kind,
     ``prompt …`` and ``no-prompt …`` what the model was asked last (``once …`` has it once, and
-    ``ends …`` at its end, ``asked-as …`` is where and as whom), ``order a; b`` what comes before
-    what, ``lines 2 …`` how many lines have some words, ``said-first …`` what the bot said
-    unasked and ``said-to Z; L`` to whom, ``asked 1`` how often a model was asked, ``noted …`` and
-    ``kept Z moods`` that they are the same, ``well`` that index and graph are as the journal is.
+    ``ends …`` at its end, ``asked-as …`` is where and as whom, ``asks-for mood`` what the
+    companion had it asked), ``mood 0.20 0.00`` the two sides of every mood, ``order a; b`` what
+    comes before what, ``lines 2 …`` how many lines have some words, ``said-first …`` what the bot
+    said unasked and ``said-to Z; L`` to whom, ``asked 1`` how often a model was asked, ``noted …``
+    and ``kept Z moods`` that they are the same, ``well`` that index and graph are as the journal.
     """
 
     def __init__(self, world: World) -> None:
@@ -342,6 +343,12 @@ class Dialogue:
             case "once" | "ends":
                 asked = self.world.model.calls[-1].prompt
                 assert asked.count(text) == 1 if sign == "once" else asked.endswith(text), asked
+            case "asks-for":  # parts of the companion, in what is learned
+                fields = self.world.model.calls[-1].tool.parameters["properties"]
+                assert {"core", "mood"} & {*fields} == {*words(text)}
+            case "mood":
+                for row in await self.world.rows(Mood):
+                    assert f"{row.valence:.2f} {row.arousal:.2f}" == text
             case "asked-as":
                 asked = self.world.model.calls[-1]
                 assert f"{asked.where} {asked.system}".startswith(text), asked
