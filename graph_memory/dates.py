@@ -48,7 +48,7 @@ _MONTH = (
     r"|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
 )
 _DAYS_AGO = {"今天": 0, "今日": 0, "今早": 0, "今晚": 0, "今儿": 0, "昨天": 1, "昨日": 1, "昨晚": 1,
-             "昨儿": 1, "寻日": 1, "琴日": 1, "前天": 2, "前儿": 2, "大前天": 3, "明天": -1,
+             "tmrw": -1, "tmr": -1, "昨儿": 1, "寻日": 1, "琴日": 1, "前天": 2, "前儿": 2, "大前天": 3, "明天": -1,
              "明日": -1, "明早": -1, "明晚": -1, "明儿": -1, "听日": -1, "后天": -2, "后儿": -2,
              "大后天": -3, "today": 0, "this morning": 0, "tonight": 0, "yesterday": 1,
              "last night": 1, "the day before yesterday": 2, "tomorrow": -1,
@@ -95,9 +95,9 @@ _OF_MONTH = r"\d{1,2}|[一二三]?十[一二三四五六七八九]?|[一二三�
 _LAST = re.compile(
     rf"(?P<which>上上|大上|下下|[上这本下])个?(?:周|星期|礼拜|(?P<month>月))(?!(?<!月)(?:{_ON}))"
     rf"(?:(?<=月)的?(?P<day>{_OF_MONTH})[号日])?"
-    r"|(?P<year>去年|大?前年|今年|明年|(?<![前今然])后年)"
+    r"|(?P<year>去年|大?前年|今年|明年|(?<![前今然])后年)(?:的?(?P<half>[上下])半年)?"
     r"|(?<![\d一二两三四五六七八九十几半每个上下这本大全多年月(（])(?P<bare>[月年])"
-    r"(?=[初底末])(?!初[一二三四五六七八九十])"
+    r"(?=[初底末尾])(?!初[一二三四五六七八九十])|(?<![年的])(?P<part>[上下])半年(?!级)"
     r"|\b(?P<en>last|this|past|next) (?P<unit>week(?:end)?|month|year)\b"
     r"|\b(?P<before>week(?:end)?|month|year) before last\b",
     re.IGNORECASE,
@@ -108,13 +108,14 @@ _THEN = re.compile(
     re.IGNORECASE,
 )
 """This very day of another year, or about that time."""
-_PART = re.compile(r"[月年]?(?:(初(?![一二三四五六七八九十])|上旬)|(中旬)|下旬|底|末)")
+_PART = re.compile(r"[月年]?(?:(初(?![一二三四五六七八九十中级恋])|上旬)|(中旬)|下旬|底|末|尾)")
 """What says which third of a month or quarter of a year is meant."""
+_PERIOD = re.compile(rf"(?:{_LAST.pattern})(?:{_PART.pattern})?", re.IGNORECASE)
 _BEFORE_MAY = re.compile(
     r"\b(?:in|last|next|this|since|until|by|early|mid|late)[ -]$", re.IGNORECASE
 )
 _CHINESE = re.compile(
-    r"(?:(?<!\d)((?:\d\d){1,2})年)?(?:(\d{1,2})月份?)(?:(\d{1,2})[日号])?|(\d{4})年"
+    r"(?:(?<!\d)((?:\d\d){1,2})年)?(?:(\d{1,2})月份?)(?:(\d{1,2})[日号])?|(\d{4})年(?!代)"
     r"|(?<![\d了过有活])(0\d|[6-9]\d)年(?![前后以之来多间龄代度老级])"
 )
 _ENGLISH = re.compile(
@@ -124,6 +125,18 @@ _ENGLISH = re.compile(
     re.IGNORECASE,
 )
 _DAY = re.compile(rf"\s*(?:[到至过]了?)?({_OF_MONTH})[号日]\s*")
+_BARE_DAY = re.compile(
+    r"(?<![号日][到至])(?<![\d月第路街道巷弄村座栋桌排楼室床a-z~–—.:/-])(?<!月的)([12]?\d|3[01])号"
+    r"(?!线|楼|院|桌|位|床|门|机|房|店|馆|厅|球|电池|台|车|窗|口|仓|公路|码|字|选手|技师|病|教室)"
+    r"|\b(?:on|by|until|till?|since|before|after) the (\d{1,2})(?:st|nd|rd|th)\b"
+    r"(?=\s*(?:[^\w\s]|$)|\s+(?:at|for|we|i|with|in|and|or|every|from|is|what)\b)",
+    re.IGNORECASE,
+)
+"""A day of a month that is not named: 5号, on the 28th."""
+_DECADE = re.compile(
+    r"(?<!\d)(1[89]|20)?(\d)0年代|\b(?:the|early|mid|late)[ -](19|20)?['’]?(\d)0['’]?s\b",
+    re.IGNORECASE,
+)
 _MONTH_DAY = re.compile(
     r"\s*(?:[到至过]了?)?\s*(\d{1,2})\s?[月./-]\s?(\d{1,2})[号日]?(?:[之以]?[前后]|为止)?\s*"
 )
@@ -388,9 +401,11 @@ def _named(match: re.Match[str], today: datetime) -> Days:
     which = (
         match["which"] or match["year"] or match["en"] or ("before last" if match["before"] else "")
     )
+    half = match["half"] or match["part"]
     unit = (
         match["month"]
         or match["bare"]
+        or (match["part"] and "年")
         or match["unit"]
         or match["before"]
         or match["year"]
@@ -399,6 +414,9 @@ def _named(match: re.Match[str], today: datetime) -> Days:
     start, end = _period(_BACK.get(which.lower(), 0), unit.lower(), today)
     if match["day"] and (day := start + timedelta(number(match["day"]) - 1)) < end:
         return day, day + timedelta(1)
+    if half:
+        middle = start.replace(month=7)
+        return (start, middle) if half == "上" else (middle, end)
     part = _PART.match(match.string, match.end()) if unit[-1] in "月年" else None
     if part:
         days, parts = (end - start).days, 3 if unit == "月" else 4
@@ -431,6 +449,24 @@ def _dates(text: str, today: datetime) -> Iterator[Days]:
         yield from _days(match[5] or match[6], month, match[1] or match[4], today)
     for match in _NUMERIC.finditer(text):
         yield from _days(*_numeric(match), today)
+    for match in _BARE_DAY.finditer(arabic(text)):
+        yield from _nearest(int(match[1] or match[2]), today)
+    for match in _DECADE.finditer(arabic(text)):
+        century, tens = match[1] or match[3], int(match[2] or match[4])
+        year = 100 * int(century or 20) + 10 * tens
+        year -= 100 * (not century and year > today.year)
+        start = today.replace(year, 1, 1)
+        yield start, start.replace(year + 10)
+
+
+def _nearest(day: int, today: datetime) -> Iterator[Days]:
+    """The last and the next such day of a month, or today alone."""
+    months = [today.year * 12 + today.month - 1 + ahead for ahead in range(-2, 3)]
+    found = [_calendar(today.tzinfo, month // 12, month % 12 + 1, day) for month in months]
+    days = [each for each in found if each]
+    past = [each for each in days if each[0] <= today][-1:]
+    yield from past
+    yield from [each for each in days if each[0] > today][: not past or past[0][0] < today]
 
 
 def _lately(text: str, today: datetime) -> Iterator[Days]:
@@ -475,7 +511,18 @@ def _numeric(date: re.Match[str]) -> tuple[str, str, str]:
 
 def without_times(text: str) -> str:
     """A text without the times that it names."""
-    for named in (_THEN, _AGO, _LAST, _NEAR, _WEEKDAY, _CHINESE, _ENGLISH, _NUMERIC):
+    for named in (
+        _THEN,
+        _AGO,
+        _PERIOD,
+        _NEAR,
+        _WEEKDAY,
+        _CHINESE,
+        _ENGLISH,
+        _NUMERIC,
+        _BARE_DAY,
+        _DECADE,
+    ):
         text = named.sub(" ", text)
     return text
 

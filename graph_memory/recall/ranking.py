@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import heapq
 import math
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -75,6 +76,8 @@ EQUALS = 64
 SIGNALS = ("words", "meaning", "near", "retention")
 NOWHERE = -1
 """Position of a record, which is no visible document."""
+_UNTIL = re.compile(r"[到至~～—–-]|\b(?:to|till?|until|through|and)\b", re.IGNORECASE)
+"""Between the ends of a stretch of time."""
 BARRED = -1.0
 """Evidence of what is not to be shown, however well it matches."""
 
@@ -510,7 +513,7 @@ class _Ranker:
             return False  # it comes again each year
         named = [] if is_of_talk else spans(document.text, document.at, self.context.zone)
         if named:
-            if len(named) == 2:  # a stretch: 2020年到2023年
+            if len(named) == 2 and _UNTIL.search(document.text):  # a stretch: 2020年到2023年
                 named = [(min(named)[0], max(named)[1])]
             return not any(a < end and start < b for a, b in named for start, end in times)
         if is_after:
