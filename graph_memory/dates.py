@@ -48,10 +48,10 @@ _MONTH = (
     r"|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
 )
 _DAYS_AGO = {"今天": 0, "今日": 0, "今早": 0, "今晚": 0, "今儿": 0, "昨天": 1, "昨日": 1, "昨晚": 1,
-             "tmrw": -1, "tmr": -1, "昨儿": 1, "寻日": 1, "琴日": 1, "前天": 2, "前儿": 2, "大前天": 3, "明天": -1,
-             "明日": -1, "明早": -1, "明晚": -1, "明儿": -1, "听日": -1, "后天": -2, "后儿": -2,
-             "大后天": -3, "today": 0, "this morning": 0, "tonight": 0, "yesterday": 1,
-             "last night": 1, "the day before yesterday": 2, "tomorrow": -1,
+             "昨儿": 1, "寻日": 1, "琴日": 1, "前天": 2, "前儿": 2, "大前天": 3, "明天": -1,
+             "tmrw": -1, "tmr": -1, "明日": -1, "明早": -1, "明晚": -1, "明儿": -1, "听日": -1,
+             "后天": -2, "后儿": -2, "大后天": -3, "today": 0, "this morning": 0, "tonight": 0,
+             "yesterday": 1, "last night": 1, "the day before yesterday": 2, "tomorrow": -1,
              "the day after tomorrow": -2}  # fmt: skip
 _NEAR = re.compile(
     rf"(?<![大a-z])(?:{'|'.join(_DAYS_AGO)})(?![a-z]|(?<=儿)[子女媳童孙科])", re.IGNORECASE
@@ -398,19 +398,10 @@ def _days_to(match: re.Match[str], weekday: int) -> list[int]:
 
 def _named(match: re.Match[str], today: datetime) -> Days:
     """The week, month or year that :data:`_LAST` found, or the day or part of it."""
-    which = (
-        match["which"] or match["year"] or match["en"] or ("before last" if match["before"] else "")
-    )
-    half = match["half"] or match["part"]
-    unit = (
-        match["month"]
-        or match["bare"]
-        or (match["part"] and "年")
-        or match["unit"]
-        or match["before"]
-        or match["year"]
-        or "week"
-    )
+    named = match.groupdict()
+    which = named["which"] or named["year"] or named["en"] or "before last" * bool(named["before"])
+    half, units = named["half"] or named["part"], ("month", "bare", "unit", "before", "year")
+    unit = next(filter(None, map(named.get, units)), "年" if half else "week")
     start, end = _period(_BACK.get(which.lower(), 0), unit.lower(), today)
     if match["day"] and (day := start + timedelta(number(match["day"]) - 1)) < end:
         return day, day + timedelta(1)

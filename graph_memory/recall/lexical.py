@@ -29,8 +29,8 @@ Those of 2,000 characters take a quarter of a megabyte.
 _WHOLE = 6
 """Digits from which a number is a code (an account, a telephone) and keeps its zeros."""
 _WITH_UNIT = re.compile(r"(\d{1,5})\s?([月日号年点岁周天个楼层米斤元块])")
-_SPELLED = re.compile(r"([一二三四五六七八九十]{1,3})(?=[月日号点岁])")
-_NUMBERS = re.compile(r"\d|[一二两三四五六七八九十][月日号点岁百千万]")
+_SPELLED = re.compile(r"([一二三四五六七八九十]{1,3})(?=[月日号点岁]|年代)")
+_NUMBERS = re.compile(r"\d|[一二两三四五六七八九十](?:[月日号点岁百千万]|年代)")
 _PIECES = re.compile(r"\d+|[^\W\d_]+")
 _SAME = str.maketrans("日", "号")
 _BORDERLESS = "\u3040"
@@ -45,6 +45,8 @@ _AMOUNT = re.compile(
     rf"[{_NUMERALS}\d百千万]*+(?![几多来余])"
 )
 """A number of hundreds or more with Chinese units, unless it is a rough one: 三百多."""
+WHOLE = rf"(?<![\d{_NUMERALS}百千万])"
+"""What stands before a number that is no end of another one."""
 _CACHES: list[Any] = [clean_name, skeleton]
 
 
@@ -87,7 +89,7 @@ def search_terms(text: str) -> tuple[str, ...]:
     if not _NUMBERS.search(text):
         return tuple(terms(text))
     plain = unicodedata.normalize("NFKC", ungrouped(text)).casefold()
-    folded = _SPELLED.sub(lambda found: str(number(found[1])), plain)
+    folded = _SPELLED.sub(_day, plain)
     found: list[str] = []
     for term in terms(folded):
         if term.isalpha() or not any(map(str.isdigit, term)):
@@ -106,8 +108,12 @@ def search_terms(text: str) -> tuple[str, ...]:
 
 
 def in_figures(text: str) -> str:
-    """A text with its amounts in plain digits: 两千五 and 2,500 are 2500."""
-    return _AMOUNT.sub(_figures, ungrouped(text))
+    """A text with amounts and days in digits: 两千五 and 2,500 are 2500, 五号 is 5号."""
+    return _AMOUNT.sub(_figures, ungrouped(_SPELLED.sub(_day, text)))
+
+
+def _day(spelled: re.Match[str]) -> str:
+    return str(number(spelled[1]))
 
 
 def _figures(amount: re.Match[str]) -> str:

@@ -20,7 +20,7 @@ from ..privacy.scope import Rank, View, rank_of, span
 from ..text import CJK, clean_name, content, in_either_form, is_marked, normalise, terms
 from .documents import Kind, Source, message_key
 from .index import Index
-from .lexical import in_figures, search_terms, ungrouped
+from .lexical import WHOLE, in_figures, search_terms, ungrouped
 from .query import Question, RecallOptions, is_personal
 from .ranking import NOWHERE, Candidate, Ranking, SearchContext, rank
 from .render import Item, Renderer, TokenTally, wording
@@ -188,8 +188,8 @@ def _holding(index: Index, visible: VisibleSet, words: Sequence[str]) -> Iterato
 def _test(word: str) -> Callable[[str], object]:
     """Whether a text holds a word; one of letters begins there, or is in another form."""
     if (figures := in_figures(word)) != word:
-        counted = _test(figures)
-        return lambda text: word in normalise(text) or counted(text)
+        counted, spelled = _test(figures), re.compile(WHOLE + re.escape(word))
+        return lambda text: spelled.search(normalise(text)) or counted(text)
     is_short = len(word) <= FEW
     if _LATIN.fullmatch(word):
         stem, end = next(iter(terms(word)), word), "(?![a-z])"
@@ -201,7 +201,9 @@ def _test(word: str) -> Callable[[str], object]:
         return lambda text: number.search(in_figures(normalise(text)))
     if _HAN.fullmatch(word):  # as it stands, which is quicker
         return re.compile(in_either_form(word)).search
-    return lambda text: word in in_figures(normalise(text))
+    is_counted = word[0].isdecimal() and not word.isdecimal()
+    whole = re.compile(WHOLE * is_counted + re.escape(word))
+    return lambda text: whole.search(in_figures(normalise(text)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -219,6 +219,12 @@ async def test_words_are_found_however_they_are_written(memory: Memory, word: st
     assert [line.endswith(said) for line in holding] == [True]
 
 
+@tabled
+async def test_a_number_is_no_end_of_another(memory: Memory, word: str, said: str):
+    await memory.say(HOME, ZHANG, said)
+    assert (await find(memory, word))[0] == []
+
+
 async def test_what_says_a_name_comes_before_what_its_bearer_says(memory: Memory) -> None:
     for number in range(12):
         await memory.say(CLASS, HONG, f"第{number}场我先走啦", T0 + number, name="小美")
