@@ -131,12 +131,20 @@ def preview(directory: Path, name: str) -> Preview:
         JournalError: It cannot be used (``DamagedError`` if it is damaged).
     """
     backup = find(directory, name)
-    then = copies.verify(backup.path)
+    then = _verified(backup.path)
     try:
         now = copies.read(directory / JOURNAL)
     except JournalError:
         now = None
     return Preview(backup, then, now)
+
+
+def _verified(path: Path) -> copies.Contents:
+    """What a backup holds, checked; that it is damaged says nothing of the journal."""
+    try:
+        return copies.verify(path)
+    except DamagedError as error:
+        raise error.told("bad_backup") from error
 
 
 def surplus(backups: Iterable[Backup], now: float) -> list[Backup]:
@@ -351,7 +359,7 @@ def stage(directory: Path, name: str, now: float) -> Backup:
     what = f"{backup.name} could not be prepared"
     with failing(what), copies.drafting(target, backup.size) as draft:
         shutil.copyfile(backup.path, draft)
-        copies.verify(draft)
+        _verified(draft)
         for older in _staged(directory):
             copies.remove(older)
     return backup

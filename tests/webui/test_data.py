@@ -173,6 +173,18 @@ async def test_long_work_is_followed_over_pages_and_its_end_is_said(mine, own):
     assert not page.all("progress")
 
 
+async def test_of_a_damaged_backup_nobody_thinks_that_the_memory_is(mine, own):
+    whole = (await own.backups.make()).path.read_bytes()
+    cut, scratched = whole[:8192], whole[:-4096] + b"?" * 4096
+    for number, damaged in enumerate((b"nonsense" * 999, cut, scratched), 1):
+        name = f"journal-2025100{number}T000000Z.sqlite3"
+        (own.directory / "backups" / name).write_bytes(damaged)
+        asked = await mine.get("/data/restore", params={"name": name}, follow_redirects=True)
+        for text in (asked.text, (await press(mine, "/data/restore", name=name)).text):
+            assert "这份备份已经损坏，用不了；请换一份" in text
+            assert "journal.sqlite3 损坏" not in text
+
+
 async def test_how_much_room_is_wanting_is_said(mine, own, monkeypatch):
     wanted = waiting(own, "鼓.jsonl", "我在学打鼓")
     monkeypatch.setattr("graph_memory.store.copies.MIN_FREE", 1 << 60)
