@@ -15,6 +15,7 @@ from typing import Literal
 
 from ..dates import day_over
 from ..errors import NotFoundError, UnclearError
+from ..identity import Identities
 from ..model import (
     DERIVED,
     SINGLE_VALUED,
@@ -24,6 +25,7 @@ from ..model import (
     Episode,
     Fact,
     Forgotten,
+    Link,
     Mention,
     Message,
     Name,
@@ -178,8 +180,13 @@ def _let_derived_go(rows: Rows, draft: Draft, session: str, gone: Sequence[Fact 
         said = content(text)
         return any(words and len(words & said) >= MOST * len(words) for words in about)
 
-    for cls in registered():
-        for row in rows.find(cls, session=session) if cls.basis in DERIVED and cls.words else ():
+    linked = Identities(rows.scan(Link))
+    own = {account for person in people for account in linked.accounts(person)}
+    for cls in (cls for cls in registered() if cls.basis in DERIVED and cls.words):
+        found = {row.id: row for row in rows.find(cls, session=session)}
+        if cls.keys == ("user",):  # it is of a person, whatever they wrote from
+            found |= {row.id: row for account in own for row in rows.find(cls, a=account)}
+        for row in found.values():
             fields = [field for field in cls.words if says(getattr(row, field))]
             if fields and cls.basis is Basis.LEARNED:
                 draft.put.append(replace(row, **dict.fromkeys(fields, "")))
