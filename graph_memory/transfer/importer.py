@@ -320,7 +320,8 @@ class _ImportTask:
         marks = {mark for mark, _ in deleted - self._deleted}
         is_erasure = any(at for _, at in deleted ^ self._deleted)
         if is_erasure or retraction.held(self._intake.db, marks):
-            raise JournalError("somebody was forgotten meanwhile; import the file again")
+            text = "somebody was forgotten meanwhile; import the file again"
+            raise JournalError(text).told("forgotten_meanwhile")
         self._deleted = deleted
 
     def _begin(self, db: sqlite3.Connection, tell: Tell) -> None:

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from graph_memory.deletion import forget_me, retraction
 from graph_memory.errors import JournalError
+from graph_memory.locales import explain
 from graph_memory.store import Journal
 from graph_memory.transfer.import_runs import saved
 from tests.makers import T0, broken_off, group, message, user
@@ -106,8 +107,9 @@ async def test_an_import_stops_while_somebody_is_being_forgotten(tmp_path, monke
             return result
 
         monkeypatch.setattr(journal, "alter", forgetting)
-        with pytest.raises(JournalError, match="forgotten meanwhile"):
+        with pytest.raises(JournalError, match="forgotten meanwhile") as caught:
             await importer(journal, path).run()
+        assert "期间有人被彻底忘记" in explain("zh", caught.value)
         assert len(await everything(journal)) == 0
 
 
