@@ -41,8 +41,9 @@ MAX_PART = 200
 _ACTS = {
     "pin": "pinned", "固定": "pinned", "置顶": "pinned", "钉住": "pinned",
     "unpin": "unpinned", "取消固定": "unpinned", "取消置顶": "unpinned",
-    "edit": "edited", "改": "edited", "修改": "edited",
-    "drop": "dropped", "删": "dropped", "删除": "dropped", "去掉": "dropped",
+    "edit": "edited", "改": "edited", "更正": "edited", "修改": "edited",
+    "drop": "dropped", "delete": "dropped", "remove": "dropped", "forget": "dropped",
+    "删": "dropped", "删除": "dropped", "删掉": "dropped", "去掉": "dropped", "忘掉": "dropped",
 }  # fmt: skip
 _HISTORY = frozenset({"history", "历史", "从前"})
 _BACK = frozenset({"back", "换回", "恢复"})
