@@ -1,7 +1,6 @@
 """What somebody cannot or will not do comes up when a request bears on it, and only then."""
 
 from collections import defaultdict
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -21,7 +20,6 @@ HOME, ROOM, MING, MEI = private("ming"), group("9"), user("ming"), user("mei")
 
 Known = tuple[str, str]
 """Predicate and statement of a condition."""
-Asked = Callable[[str], dict[Known, list[tuple[str, bool]]]]
 
 
 def requests(language: str) -> dict[Known, list[tuple[str, bool]]]:

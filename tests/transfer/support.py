@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from graph_memory.errors import FormatError
-from graph_memory.model import Message, Presence, Row, Session
-from graph_memory.store import Draft, Journal
+from graph_memory.model import Message, Presence, Session
+from graph_memory.store import Journal
 from graph_memory.transfer import Importer, Options, Plan, Run
 from graph_memory.transfer.export import write_export
 from graph_memory.transfer.files import detect
@@ -31,10 +31,6 @@ async def opened(directory: Path) -> AsyncIterator[Journal]:
         yield journal
     finally:
         await journal.close()
-
-
-async def write(journal: Journal, *rows: Row) -> None:
-    await journal.commit(lambda _: Draft("learn", "learned", list(rows)))
 
 
 async def hear(journal: Journal, session: Session, *messages: Message) -> list[Message]:

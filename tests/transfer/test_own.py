@@ -59,21 +59,11 @@ from tests.makers import (
     scan,
     user,
 )
+from tests.makers import put as write
 from tests.recall.histories import History, histories
 
 from ..cases import tabled
-from .support import (
-    attend,
-    brought,
-    everything,
-    exported,
-    hear,
-    importer,
-    opened,
-    put,
-    refused,
-    write,
-)
+from .support import attend, brought, everything, exported, hear, importer, opened, put, refused
 
 GROUP, HER = group("9"), private("1")
 PEANUT = entity("花生")

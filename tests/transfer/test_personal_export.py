@@ -16,9 +16,10 @@ from graph_memory.privacy.scope import Attendance, Policy, Rank, span, view
 from graph_memory.store import Journal
 from graph_memory.transfer.export import lines_for
 from tests.makers import T0, fact, group, message, private, user
+from tests.makers import put as write
 from tests.recall.histories import SESSIONS, History, histories
 
-from .support import attend, hear, opened, write
+from .support import attend, hear, opened
 from .test_own import play
 
 

@@ -25,13 +25,12 @@ from webui import guard
 from webui.app import create_app
 from webui.guard import HEADERS, MAX_BODY, Site, local_path, split
 
-from .browsing import send
+from .browsing import OURS, send
 from .conftest import BASE, KEY, application, client
 from .markup import Markup
 from .surface import STYLE, surface
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
-OURS = {"Origin": BASE}
 PUBLIC = {"/login", STYLE, "/healthz", "/preferences"}
 
 

@@ -21,6 +21,7 @@ from tests.cases import rows
 from tests.views import assert_views_follow
 from webui.rendering import PageRequest
 
+from .browsing import OURS
 from .conftest import BASE, application, entered
 from .hostile import besieged
 from .markup import Markup
@@ -28,7 +29,6 @@ from .story import MALLORY, XSS, ZHANG
 from .surface import STYLE, Route, surface
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.slow]
-OURS = {"Origin": BASE}
 STARTS = (
     "/", "/memories?q=alert", "/graph?q=alert", f"/graph?node={MALLORY}", f"/node?id={MALLORY}",
     f"/graph/ask/path?a={MALLORY}&b={ZHANG}", "/viewas", f"/viewas?user={MALLORY}&q=alert",

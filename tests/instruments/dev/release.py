@@ -9,18 +9,10 @@ from pathlib import Path
 from .steps import ROOT
 
 FILES = (
-    "main.py",
-    "metadata.yaml",
-    "_conf_schema.json",
-    "requirements.txt",
-    "requirements-sentence-transformers.txt",
-    "requirements-shared.txt",
-    "README.md",
-    "README_en.md",
-    "CHANGELOG.md",
-    "LICENSE",
-    "logo.png",
-)
+    "main.py", "metadata.yaml", "_conf_schema.json", "requirements.txt",
+    "requirements-sentence-transformers.txt", "requirements-shared.txt",
+    "README.md", "README_en.md", "CHANGELOG.md", "LICENSE", "logo.png",
+)  # fmt: skip
 FOLDERS = ("graph_memory", "webui", "pages", ".astrbot-plugin")
 LEFT_OUT = ("__pycache__", ".DS_Store")
 MAX_SIZE = 16 * 1024 * 1024

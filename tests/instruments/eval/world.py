@@ -20,19 +20,9 @@ FOLDER = Path(__file__).with_name("worlds")
 ASKED = datetime(2026, 7, 2, 10, tzinfo=ZONE).timestamp()
 """When the questions are asked."""
 LANGUAGES = {
-    "zh": "zh",
-    "en": "en",
-    "work": "en",
-    "voice": "zh",
-    "home": "zh",
-    "garage": "en",
-    "dorm": "zh",
-    "crew": "en",
-    "fans": "zh",
-    "salon": "zh",
-    "stage": "en",
-    "nest": "zh",
-}
+    "zh": "zh", "en": "en", "work": "en", "voice": "zh", "home": "zh", "garage": "en",
+    "dorm": "zh", "crew": "en", "fans": "zh", "salon": "zh", "stage": "en", "nest": "zh",
+}  # fmt: skip
 """Worlds, and the language their bot is set to."""
 PACE, REPLY = 25.0, 4.0
 """Seconds between two lines of people, and until the bot has answered."""

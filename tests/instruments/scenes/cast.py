@@ -35,18 +35,7 @@ from typing import Any
 from tests.cases import repeated
 from tests.scripted import answer, said
 
-from .stage import (
-    NOTHING,
-    Ask,
-    Expected,
-    Label,
-    Leave,
-    Pause,
-    Resume,
-    Scene,
-    Shown,
-    Sitting,
-)
+from .stage import NOTHING, Ask, Expected, Label, Leave, Pause, Resume, Scene, Shown, Sitting
 
 NUMBERS = ("importance", "past", "uses", "worth", "corrects")
 """Values that are no text."""
