@@ -544,10 +544,12 @@ def inverse(db: sqlite3.Connection, number: int, actor: str) -> Draft:
     What was told since of a conversation, and how things were called then, stays.
 
     Raises:
-        ConflictError: A later change touched another of its rows, and stands; or all that it
-            told was taken back since.
+        ConflictError: A later change touched another of its rows, or corrected what it told,
+            and stands; or all that it told was taken back since.
     """
     change = undoable(db, number)
+    if later := _corrected_by(db, change):
+        raise ConflictError(number, later)
     is_first = change.batch is None and change.undoes is None
     draft, is_gone = Draft(actor, "undo", undoes=number), False
     for op in change.ops:
@@ -584,6 +586,17 @@ def is_used(db: sqlite3.Connection, session: str, number: int = 0) -> bool:
     query = "SELECT 1 FROM message WHERE session = :session UNION ALL SELECT 1 FROM row WHERE"
     query += " session = :session AND kind != 'session' AND change != :change LIMIT 1"
     return bool(db.execute(query, {"session": session, "change": number}).fetchone())
+
+
+def _corrected_by(db: sqlite3.Connection, change: Change) -> int:
+    """The later change that replaced, in the same chat, what this one told; or 0."""
+    new = [op.id for op in change.ops if op.kind == Fact.kind and not (op.before or change.batch)]
+    query = "SELECT max(r.change) FROM replacement p JOIN row r ON r.kind = :fact AND r.id = p.new"
+    query += " JOIN row o ON o.kind = :fact AND o.id = p.old AND o.session = r.session"
+    query += " WHERE p.old IN (SELECT value FROM json_each(:new)) AND r.change > :number"
+    values = {"fact": Fact.kind, "new": json.dumps(new), "number": change.id}
+    (later,) = db.execute(query, values).fetchone()
+    return later or 0
 
 
 def _deleted_by(db: sqlite3.Connection, op: Op, number: int) -> int:

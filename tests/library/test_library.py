@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from graph_memory.errors import NotFoundError, StaleError, UnclearError
+from graph_memory.errors import ConflictError, NotFoundError, StaleError, UnclearError
 from graph_memory.library import OWNER, Amendment, Conversations, Effect, Library, Meant
 from graph_memory.model import Entity, Episode, Fact, Forgotten, Name, Row, asker_of
 from graph_memory.privacy.redaction import MASK
@@ -102,6 +102,21 @@ async def test_archive_and_restore(journal: Journal, library: Library):
     await library.act("restore", [some.id], OWNER)
     (line,) = (await library.browse(FactFilter(status="active"))).items
     assert line.strength == 1.0, "as fresh as if just used"
+
+
+async def test_what_was_corrected_again_is_not_taken_back_beneath_that(journal, library):
+    """What was said before would stand beside the newest word of it."""
+    one = fact(HOME, ZHANG, entity("咖啡"), "张三喝一杯")
+    await put(journal, HOME, one)
+    first = await library.amend(one.id, Amendment("张三喝两杯"), OWNER)
+    second = await library.amend(first.ops[0].id, Amendment("张三喝三杯"), OWNER)
+    with pytest.raises(ConflictError) as caught:
+        await library.undo(first.id, OWNER)
+    assert caught.value.later == second.id
+    for change in (second, first):
+        await library.undo(change.id, OWNER)
+    (line,) = (await library.browse(FactFilter(status="active"))).items
+    assert line.fact == one
 
 
 @tabled
