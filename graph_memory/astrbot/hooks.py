@@ -73,6 +73,8 @@ async def hear(host: Host, memory: MemoryService, event: Any) -> None:
     elif event.message_str.strip():
         message = await memory.hear(turn)
         state_of(event).turn = replace(turn, message=message)
+        if message is None:
+            await memory.companion.proactive.overtake(turn.session)
     elif event.get_messages():
         await memory.companion.proactive.overtake(turn.session)
 

@@ -81,6 +81,19 @@ async def test_of_what_was_taken_back_no_answer_is_kept(world: World) -> None:
     assert await world.rows(FollowUp) == []
 
 
+async def test_of_what_is_not_to_be_kept_nothing_is_and_who_says_it_is_back(world: World) -> None:
+    await hooks.reply(NOBODY, world.memory, await asked(world), LLMResponse("assistant", WISH))
+    event = Heard(sender=zhang.user.partition(":")[2])
+    event.message_str = "别记这个 我今天抽烟了"
+    state_of(event).turn = replace(zhang, text=event.message_str)
+    await hooks.hear(host(), world.memory, event)
+    await hooks.reply(NOBODY, world.memory, event, LLMResponse("assistant", "抽烟的事我不记。"))
+    assert await said(world) == ["好的。"]
+    kept = await world.memory.journal.newest_messages(9)
+    assert all("抽烟" not in message.text for message in kept)
+    assert await world.memory.companion.proactive.standing(HOME) == []
+
+
 async def test_a_disk_that_is_stuck_holds_no_answer_up(world, monkeypatch):
     monkeypatch.setattr(hooks, "LOOK_TIMEOUT", 0.05)
     stuck, moves = threading.Event(), threading.Event()
