@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from ..errors import EmbeddingError
 from ..inference.ports import Vectors
+from .vectors import integer_kernels
 
 MAGIC = b"E5S1\x01\0\0\0"
 """What the file begins with: its format and version."""
@@ -27,8 +28,6 @@ BLOCK = 18
 """Bytes of 32 weights: their scale in two, then 16 with the low halves first."""
 ALONE = 1 << 18
 """Multiplications that OpenBLAS does not share among threads, which would wait for each other."""
-FAST = {"haswell", "neonsdot"}
-"""What NumKong calls processors of which any has what it takes, of Intel's and Arm's kind."""
 SPACE = "▁"
 """What a vocabulary has for a space."""
 UNKNOWN_COSTS = 10.0
@@ -64,10 +63,9 @@ class E5:
     """
 
     def __init__(self, path: Path) -> None:
-        import numkong  # not before the model is wanted
-
-        if FAST.isdisjoint(name for name, has in numkong.get_capabilities().items() if has):
-            raise EmbeddingError("this processor has no fast products of integers")
+        numkong = integer_kernels()
+        if numkong is None:
+            raise EmbeddingError("there is no NumKong, or this processor is too old for it")
         file = _Weights(path)
         self._tokenizer, self._ends = file.tokenizer, file.ends
         self._words = file.words

@@ -13,11 +13,12 @@ import json
 import logging
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
+from functools import cache
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ..errors import ClosedError, EmbeddingError, Failure, StorageError
 from ..inference.breaker import Breaker, RefusedError
@@ -88,6 +89,40 @@ def unit_rows(values: ArrayLike, model: str, rows: int, width: int = 0) -> Vecto
         raise EmbeddingError(f"{model} gave a vector of zeros")
     found = found / largest  # squares of extreme numbers would not be finite
     return (found / np.linalg.norm(found, axis=1, keepdims=True)).astype(np.float32)
+
+
+FAST = {"haswell", "neonsdot"}
+"""What NumKong calls processors of which any has fast products of integers, of Intel's and Arm's
+kind."""
+
+
+@cache
+def integer_kernels() -> Any | None:
+    """NumKong, if it is here and this processor has fast products of integers."""
+    try:
+        import numkong  # not before vectors are wanted
+    except ImportError:
+        return None
+    capabilities = numkong.get_capabilities()
+    return numkong if any(capabilities.get(name) for name in FAST) else None
+
+
+def integer_products(rows: NDArray[np.int8], one: NDArray[np.int8]) -> Vectors:
+    """Scalar products of rows of up to 1,000 8-bit integers with one, exact."""
+    if kernels := integer_kernels():
+        products = kernels.dots_packed(rows, kernels.dots_pack(one[np.newaxis]))
+        return np.asarray(products)[:, 0].astype(np.float32)
+    return scalar_products(rows.astype(np.float32), one.astype(np.float32))
+
+
+def scalar_products(rows: Vectors, others: Vectors) -> Vectors:
+    """Scalar products of vectors, those of ``rows`` and ``others`` broadcast together."""
+    # Not by BLAS, whose threads spin for 100 ms afterwards, and take longer on a busy machine.
+    if hasattr(np, "vecdot"):  # since NumPy 2.0
+        products: Vectors = np.vecdot(rows, others)
+        return products
+    matrices: Vectors = np.matmul(rows[..., np.newaxis, :], others[..., np.newaxis])
+    return matrices[..., 0, 0]
 
 
 QUANTILE = 0.98

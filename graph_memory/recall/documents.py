@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from ..dates import Span
+from ..embedding.vectors import integer_products, scalar_products
 from ..inference.ports import Vectors
 from ..model import BOT, PREDICATES, Episode, Fact, Layer, Message
 from ..privacy.redaction import disclosed
@@ -388,103 +389,76 @@ class Documents:
 
 
 class VectorIndex:
-    """Vectors of one model by document number.
-
-    Attributes:
-        examples: Vectors of ``EXAMPLES``, or of the first of them, once they are known.
-    """
+    """Vectors of one model by number, in 8-bit integers: cosines are right to .003."""
 
     def __init__(self, model: str, floor: float) -> None:
         self.model = model
         self.floor = floor
-        self.examples: Vectors | None = None
         self.count = 0
-        self._matrix: GrowableArray | None = None
-        self._known = GrowableArray(np.bool_)
+        self._rows: GrowableArray | None = None
+        # What makes a row's length 1; 0 where there is no vector.
+        self._scales = GrowableArray(np.float32)
 
     def put(self, numbers: Sequence[int], vectors: Vectors) -> None:
-        """Store the vectors of some documents, shape ``(len(numbers), width)``.
+        """Store the vectors of some numbers, shape ``(len(numbers), width)``.
 
         Raises:
             ValueError: Another width than before, or not finite; nothing is stored.
         """
-        width = vectors.shape[1] if self._matrix is None else self._matrix.values.shape[1]
+        width = vectors.shape[1] if self._rows is None else self._rows.values.shape[1]
         if vectors.shape != (len(numbers), width) or not np.isfinite(vectors).all():
             raise ValueError(f"no vectors of {self.model}: shape {vectors.shape}")
-        if self._matrix is None:
-            self._matrix = GrowableArray(np.float32, width)
-        if (size := max(numbers) + 1) > self._matrix.size:
-            self._matrix.resize(size)
-            self._known.resize(size)
-        self._matrix.values[numbers] = _unit(vectors)
-        self._known.values[numbers] = True
-        self.count = int(np.count_nonzero(self._known.values))
+        if self._rows is None:
+            self._rows = GrowableArray(np.int8, width)
+        if (size := max(numbers) + 1) > self._rows.size:
+            self._rows.resize(size)
+            self._scales.resize(size)
+        self._rows.values[numbers], self._scales.values[numbers] = _integers(vectors)
+        self.count = int(np.count_nonzero(self._scales.values))
 
     def remove(self, number: int) -> None:
         if self.has(number):
-            assert self._matrix is not None
+            assert self._rows is not None
             self.count -= 1
-            self._matrix.values[number] = 0
-            self._known.values[number] = False
+            self._rows.values[number] = self._scales.values[number] = 0
 
     def has(self, number: int) -> bool:
-        return number < self._known.size and bool(self._known.values[number])
+        return number < self._scales.size and bool(self._scales.values[number])
 
     def vector(self, number: int) -> Vectors:
-        """The vector of a document that has one, shape ``(width,)``, length 1."""
-        assert self._matrix is not None
-        row: Vectors = self._matrix.values[number]
+        """The vector of a number that has one, shape ``(width,)``, length 1."""
+        assert self._rows is not None
+        row: Vectors = self._rows.values[number] * self._scales.values[number]
         return row
 
     def cosines(self, numbers: NDArray[np.intp], query: Vectors) -> NDArray[np.float32]:
         """Cosine of ``query`` to each of ``numbers``; NaN where there is no vector."""
-        count = len(numbers)
-        if not count or self._matrix is None or query.shape != self._matrix.values.shape[1:]:
-            return np.full(count, np.nan, np.float32)
-        matrix, known = self._matrix.values, self._known.values
-        (wanted,) = _unit(query[np.newaxis])
-        inside = None if numbers.max() < len(known) else np.flatnonzero(numbers < len(known))
-        some = numbers if inside is None else numbers[inside]
-        if count * 3 > len(known):
-            # Reading all rows in their order is faster than gathering most of them.
-            products = scalar_products(matrix, wanted).take(some)
-        else:
-            products = np.empty(len(some), np.float32)
-            for start in range(0, len(some), _CHUNK):
-                part = slice(start, start + _CHUNK)
-                products[part] = scalar_products(matrix[some[part]], wanted)
-        if self.count < len(known):  # not all documents have a vector
-            products[~known[some]] = np.nan
-        if inside is None:
-            return products
-        found = np.full(count, np.nan, np.float32)
-        found[inside] = products
+        found = np.full(len(numbers), np.nan, np.float32)
+        if self._rows is None or query.shape != self._rows.values.shape[1:]:
+            return found
+        (one,), (scale,) = _integers(query[np.newaxis])
+        inside = np.flatnonzero(numbers < self._scales.size)
+        inside = inside[self._scales.values[numbers[inside]] > 0]
+        for start in range(0, len(inside), _CHUNK):
+            part = inside[start : start + _CHUNK]
+            some = numbers[part]
+            products = integer_products(self._rows.values[some], one)
+            found[part] = products * (self._scales.values[some] * scale)
         return found
 
     def pairwise(self, numbers: list[int]) -> NDArray[np.float32] | None:
-        """Cosines between some documents, shape ``(n, n)``; 0 where there is no vector."""
-        if self._matrix is None:
+        """Cosines between some vectors, shape ``(n, n)``; 0 where there is none."""
+        if self._rows is None:
             return None
-        rows = self._matrix.values.take(numbers, axis=0, mode="clip")
-        if self.count < self._known.size or max(numbers) >= self._known.size:
-            rows[[at for at, number in enumerate(numbers) if not self.has(number)]] = 0.0
+        scales = self._scales.values.take(numbers, mode="clip")
+        scales[np.array(numbers) >= self._scales.size] = 0
+        rows = self._rows.values.take(numbers, axis=0, mode="clip") * scales[:, np.newaxis]
         return scalar_products(rows[:, np.newaxis], rows)
 
 
-def scalar_products(rows: Vectors, others: Vectors) -> Vectors:
-    """Scalar products of vectors, those of ``rows`` and ``others`` broadcast together."""
-    # Not by BLAS, whose threads spin for 100 ms afterwards, and take longer on a busy machine.
-    if hasattr(np, "vecdot"):  # since NumPy 2.0
-        products: Vectors = np.vecdot(rows, others)
-        return products
-    matrices: Vectors = np.matmul(rows[..., np.newaxis, :], others[..., np.newaxis])
-    return matrices[..., 0, 0]
-
-
-def _unit(vectors: Vectors) -> Vectors:
-    """Vectors brought to length 1; zero stays zero."""
-    some = np.asarray(vectors, np.float32)
-    lengths: Vectors = np.sqrt(scalar_products(some, some))
-    lengths[lengths == 0] = 1.0
-    scaled: Vectors = some / lengths[..., np.newaxis]
-    return scaled
+def _integers(vectors: Vectors) -> tuple[NDArray[np.int8], Vectors]:
+    """Vectors as integers of up to 127, and what makes each of length 1."""
+    largest = np.abs(vectors).max(axis=1, keepdims=True)
+    rows = np.rint(vectors * (127 / np.where(largest, largest, 1)))
+    lengths = np.sqrt(scalar_products(rows, rows))
+    return rows.astype(np.int8), np.divide(1, lengths, where=lengths > 0, out=0 * lengths)

@@ -142,6 +142,7 @@ class Index:
         self.names = NameIndex()
         self.summaries = PeriodSummaries()
         self.vectors: VectorIndex | None = None
+        self.examples: VectorIndex | None = None
         self._citations = Citations()
         # Facts by a message that they rest on and that is not here (any more, or yet).
         self._awaited: dict[int, dict[int, None]] = defaultdict(dict)
@@ -319,6 +320,7 @@ class Index:
         old, left = self.vectors, self._vectorless
         wanted = (n for n in self.documents.numbers() if n in left or (old and old.has(n)))
         self.vectors, self._vectorless = vectors, dict.fromkeys(wanted, False)
+        self.examples = VectorIndex(vectors.model, vectors.floor) if vectors else None
 
     def vectorless(self, limit: int) -> list[Document]:
         """Some documents that have no vector of the model in use, newest first."""
@@ -351,9 +353,10 @@ class Index:
         return [item.searched for at, item in enumerate(items) if at not in known]
 
     def put_examples(self, vectors: Vectors, model: str) -> None:
-        """Store the vectors of the first ``EXAMPLES``, if the model is still the same."""
-        if self.vectors and self.vectors.model == model:
-            self.vectors.examples = vectors
+        """Store the vectors of the next ``EXAMPLES``, if the model is still the same."""
+        if self.examples and self.examples.model == model:
+            known = self.examples.count
+            self.examples.put(range(known, known + len(vectors)), vectors)
 
     def likeness(self, messages: Iterable[int], facts: Iterable[str]) -> dict[str, float]:
         """Cosine of each fact that has a vector with the nearest of some messages, by id."""

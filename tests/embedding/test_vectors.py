@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_memory.embedding import text_hash
-from graph_memory.embedding.vectors import MAX_TEXT, fit, unit_rows
+from graph_memory.embedding import text_hash, vectors
+from graph_memory.embedding.vectors import MAX_TEXT, fit, integer_products, unit_rows
 from graph_memory.errors import EmbeddingError
 
 from ..cases import tabled
@@ -63,3 +63,13 @@ def test_extreme_numbers_keep_their_direction():
 def test_what_is_no_vector_is_refused(values: object, rows: int, width: int, why: str):
     with pytest.raises(EmbeddingError, match=why):
         unit_rows(values, "坏模型", rows, width)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("width", [1, 48, 384, 1_000])
+def test_products_of_integers_are_exact_on_any_processor(width: int, monkeypatch):
+    rows = np.random.default_rng(5).integers(-127, 128, (300, width), np.int8)
+    rows[:2] = 127  # the greatest there may be
+    found = integer_products(rows, rows[1])
+    assert found.tolist() == (rows.astype(int) @ rows[1].astype(int)).tolist()
+    monkeypatch.setattr(vectors, "integer_kernels", lambda: None)
+    assert integer_products(rows, rows[1]).tolist() == found.tolist()

@@ -30,7 +30,7 @@ async def test_another_model_never_mixes_with_the_old_one(memory: Memory) -> Non
 
 async def test_a_slow_embedder_degrades_to_words_within_the_deadline(memory: Memory) -> None:
     memory.embedder = embedder = HashingEmbedder()
-    await memory.open(recall_deadline=100)
+    await memory.open(recall_deadline=500)
     await memory.say(HOME, ZHANG, "我对花生过敏，吃了会起疹子")
     await memory.ask(HOME, "花生")
     embedder.stalled = asyncio.Event()
