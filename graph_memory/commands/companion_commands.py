@@ -9,16 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime
 
-from ..companion import (
-    MAX_TEXT,
-    CoreFact,
-    FollowUp,
-    Hit,
-    InnerState,
-    bring_back,
-    inner_id,
-    seed,
-)
+from ..companion import MAX_TEXT, CoreFact, FollowUp, Hit, InnerState, bring_back, inner_id, seed
 from ..errors import NotFoundError
 from ..library import worded
 from ..model import Asker, Episode, Turn, decode

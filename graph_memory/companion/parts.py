@@ -22,13 +22,7 @@ from ..text import fenced, tokens
 from . import inner_state
 from .control_words import Word
 from .core_facts import KEPT, MAX_TEXT, CoreFact, CoreFactExtension, CoreFacts, standing
-from .inner_state import (
-    InnerState,
-    Mood,
-    MoodExtension,
-    inner_id,
-    mood_id,
-)
+from .inner_state import InnerState, Mood, MoodExtension, inner_id, mood_id
 from .proactive import Proactive, elapsed
 from .transcripts import Transcripts, newest_records
 

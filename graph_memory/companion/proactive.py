@@ -22,16 +22,7 @@ from ..errors import GraphMemoryError
 from ..inference.ports import LanguageModel
 from ..learning import Learning
 from ..locales import say
-from ..model import (
-    Basis,
-    Change,
-    Erased,
-    Message,
-    Session,
-    SessionRow,
-    asker_of,
-    stable_id,
-)
+from ..model import Basis, Change, Erased, Message, Session, SessionRow, asker_of, stable_id
 from ..privacy.redaction import disclosed
 from ..retention import DAY
 from ..store import Draft, Rows, queries

@@ -28,14 +28,7 @@ from itertools import batched, chain
 from pathlib import Path
 
 from ..data_directory import writing
-from ..errors import (
-    ClosedError,
-    DamagedError,
-    GraphMemoryError,
-    JournalError,
-    StorageError,
-    brief,
-)
+from ..errors import ClosedError, DamagedError, GraphMemoryError, JournalError, StorageError, brief
 from ..model import BOT, Change, Data, Entity, Erased, Merge, Op, Session, kind_named, registered
 from ..store import Journal, copies
 from ..store.connection import failing, open_to_read

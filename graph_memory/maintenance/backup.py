@@ -25,14 +25,7 @@ from ..context import Context, Part
 from ..data_directory import sync
 from ..dates import moment
 from ..deletion import Tombstones, forget_me, message_retention, retraction
-from ..errors import (
-    ClosedError,
-    DamagedError,
-    GraphMemoryError,
-    JournalError,
-    NotFoundError,
-    brief,
-)
+from ..errors import ClosedError, DamagedError, GraphMemoryError, JournalError, NotFoundError, brief
 from ..retention import DAY
 from ..store import Journal, copies, pauses
 from ..store.connection import failing

@@ -19,17 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..model import (
-    Addressee,
-    Change,
-    Elsewhere,
-    Erased,
-    Message,
-    Op,
-    Quote,
-    Session,
-    encode,
-)
+from ..model import Addressee, Change, Elsewhere, Erased, Message, Op, Quote, Session, encode
 from ..retention import DAY
 from ..supervisor import NEVER, Supervisor
 from .connection import Storage, Worker, open_to_write, transacting

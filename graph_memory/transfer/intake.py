@@ -19,17 +19,7 @@ from pathlib import Path
 from ..deletion import Tombstones, forget_me, retraction
 from ..errors import FormatError
 from ..learning.batching import claimer
-from ..model import (
-    BOT,
-    NOBODY,
-    Episode,
-    Erased,
-    Message,
-    Presence,
-    Session,
-    session_of,
-    user_id,
-)
+from ..model import BOT, NOBODY, Episode, Erased, Message, Presence, Session, session_of, user_id
 from ..settings import Remembers
 from ..store import Draft, Rows, contents
 from ..store import messages as mail
