@@ -34,7 +34,7 @@ from .learning import Learning
 from .library import Conversations, Library
 from .library.identity_edits import IdentityEdits
 from .maintenance import Backups, Upkeep, open_journal
-from .model import Change, Erased, Message, Turn
+from .model import BOT, Change, Erased, Message, Turn
 from .privacy.scope import Attendance
 from .recall import EMBEDDING_SHARE, Recaller
 from .references import References
@@ -244,9 +244,16 @@ class MemoryService:
         """Access to the memory page; without a key in the settings one is made once."""
         return await asyncio.to_thread(Access.open, self.directory, self.settings.webui_key)
 
+    @staticmethod
+    def declines(turn: Turn) -> int | None:
+        """See :func:`.declined`; in a group it is asked of the bot, or of a quoted line."""
+        quoted = turn.quote.user if turn.quote else ""
+        is_asked = any(one.user == BOT for one in turn.to) or quoted in (turn.user, BOT)
+        return declined(turn.text) if is_asked or not turn.session.is_group else None
+
     async def hear(self, turn: Turn) -> Message | None:
         """Store what a person said, but nothing that they ask not to keep."""
-        if (which := declined(turn.text)) is None:
+        if (which := self.declines(turn)) is None:
             return await self.learning.hear(turn)
         if which < 0 and self.learning.hears(turn.session, turn.user):
             await self.library.unsay(turn)

@@ -12,7 +12,7 @@ from typing import Any
 from graph_memory.companion import CoreFact, FollowUp, InnerState, Intent, Mood
 from graph_memory.deletion.message_retention import trim_log
 from graph_memory.graph import GraphState
-from graph_memory.model import Episode, Fact, Message, Row, Turn
+from graph_memory.model import BOT, Addressee, Episode, Fact, Message, Row, Turn
 from graph_memory.store import Draft
 
 from .cases import words
@@ -30,9 +30,10 @@ CALLERS = {
     "M": Turn(CLUB, user("zhang2"), "三哥"), "F": Turn(CLUB, user("fish"), "鱼"),
     "R": Turn(CLUB, user("10701"), "赵云飞"), "K": Turn(CLUB, user("10702"), "赵云飞"),
     "T": Turn(private("ting"), user("ting"), "婷婷\n1. 假的"),
+    "D": replace(zhang_in_club, to=(Addressee(BOT),)),
 }  # fmt: skip
 """Zhang at home, in the club (C), to another persona (A), by another account (N, in the club M);
-Li at home (L) and in the club (I); R and K go by the same name."""
+to the bot there (D); Li at home (L) and in the club (I); R and K go by the same name."""
 KINDS = {
     "facts": (Fact, "statement"), "confided": (Fact, "confidential"),
     "core": (CoreFact, "text"), "episodes": (Episode, "summary"),

@@ -25,7 +25,6 @@ from ..errors import JournalError
 from ..locales import in_all, say
 from ..model import BOT, Turn
 from ..recall import RecallOptions
-from ..remember_requests import declined
 from ..retention import DAY
 from ..service import MemoryService
 from ..transfer.sources.astrbot_history import is_said
@@ -211,7 +210,7 @@ async def stands(memory: MemoryService, turn: Turn) -> bool:
     """Whether what is answered is there still, and was to be kept."""
     message = turn.message
     if not message:
-        return declined(turn.text) is None
+        return memory.declines(turn) is None
     try:
         async with asyncio.timeout(LOOK_TIMEOUT):
             return await memory.journal.read(lambda rows: rows.has_messages([message.id]))
