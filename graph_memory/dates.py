@@ -440,9 +440,10 @@ def _dates(text: str, today: datetime) -> Iterator[Days]:
         yield from _days(match[5] or match[6], month, match[1] or match[4], today)
     for match in _NUMERIC.finditer(text):
         yield from _days(*_numeric(match), today)
-    for match in _BARE_DAY.finditer(arabic(text)):
+    figures = arabic(text)
+    for match in _BARE_DAY.finditer(figures):
         yield from _nearest(int(match[1] or match[2]), today)
-    for match in _DECADE.finditer(arabic(text)):
+    for match in _DECADE.finditer(figures):
         century, tens = match[1] or match[3], int(match[2] or match[4])
         year = 100 * int(century or 20) + 10 * tens
         year -= 100 * (not century and year > today.year)
@@ -502,18 +503,8 @@ def _numeric(date: re.Match[str]) -> tuple[str, str, str]:
 
 def without_times(text: str) -> str:
     """A text without the times that it names."""
-    for named in (
-        _THEN,
-        _AGO,
-        _PERIOD,
-        _NEAR,
-        _WEEKDAY,
-        _CHINESE,
-        _ENGLISH,
-        _NUMERIC,
-        _BARE_DAY,
-        _DECADE,
-    ):
+    relative = (_THEN, _AGO, _PERIOD, _NEAR, _WEEKDAY)
+    for named in (*relative, _CHINESE, _ENGLISH, _NUMERIC, _BARE_DAY, _DECADE):
         text = named.sub(" ", text)
     return text
 

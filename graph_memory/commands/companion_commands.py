@@ -164,12 +164,12 @@ class CompanionCommands(Answers):
                 return replace(row.reworded(text, row.evidence), pinned=True)
             return replace(row, pinned=done == "pinned")
 
-        own = await self.memory.companion.core(turn.user, turn.session)
-        unknown = [number for number in numbers if number not in {row.number for row in own}]
+        own = {row.number for row in await self.memory.companion.core(turn.user, turn.session)}
+        unknown = [number for number in numbers if number not in own]
         named = self._say("list.comma").join(map(str, unknown or numbers))
+        if unknown:
+            return self._say("core_number", number=named)
         try:
-            if unknown:
-                raise NotFoundError("there are no such core facts")
             await self.memory.companion.alter(turn.session, numbers, turn.user, change)
         except NotFoundError:
             return self._say("core_number", number=named)

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from ..errors import EmbeddingError
 from ..inference.ports import Vectors
-from .vectors import integer_kernels
+from .vectors import integer_kernels, integers
 
 MAGIC = b"E5S1\x01\0\0\0"
 """What the file begins with: its format and version."""
@@ -234,11 +234,7 @@ def _numbers(blocks: NDArray[np.uint8]) -> Vectors:
 def _integers(rows: Vectors) -> tuple[NDArray[np.int8], Vectors]:
     """Rows turned, as integers of up to 127, and by what each has to be multiplied."""
     turned = (rows.reshape(len(rows), -1, len(TURN)) @ TURN).reshape(rows.shape)
-    scales: Vectors = np.maximum.reduce(np.abs(turned), axis=1, keepdims=True)
-    np.maximum(scales, 1e-30, out=scales)
-    scales /= 127
-    turned /= scales
-    return np.rint(turned, out=turned).astype(np.int8), scales
+    return integers(turned)
 
 
 def _gelu(rows: Vectors) -> Vectors:

@@ -107,6 +107,19 @@ def integer_kernels() -> Any | None:
     return numkong if any(capabilities.get(name) for name in FAST) else None
 
 
+def integers(rows: Vectors) -> tuple[NDArray[np.int8], Vectors]:
+    """Rows as 8-bit integers, and what each is to be multiplied by.
+
+    Args:
+        rows: They are used up.
+    """
+    scales: Vectors = np.maximum.reduce(np.abs(rows), axis=1, keepdims=True)
+    np.maximum(scales, 1e-30, out=scales)
+    scales /= 127
+    rows /= scales
+    return np.rint(rows, out=rows).astype(np.int8), scales
+
+
 def integer_products(rows: NDArray[np.int8], one: NDArray[np.int8]) -> Vectors:
     """Scalar products of rows of up to 1,000 8-bit integers with one, exact."""
     if kernels := integer_kernels():

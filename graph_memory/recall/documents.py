@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from ..dates import Span
-from ..embedding.vectors import integer_products, scalar_products
+from ..embedding.vectors import integer_products, integers, scalar_products
 from ..inference.ports import Vectors
 from ..model import BOT, PREDICATES, Episode, Fact, Layer, Message
 from ..privacy.redaction import disclosed
@@ -458,7 +458,7 @@ class VectorIndex:
 
 def _integers(vectors: Vectors) -> tuple[NDArray[np.int8], Vectors]:
     """Vectors as integers of up to 127, and what makes each of length 1."""
-    largest = np.abs(vectors).max(axis=1, keepdims=True)
-    rows = np.rint(vectors * (127 / np.where(largest, largest, 1)))
+    whole, _ = integers(np.array(vectors, np.float32))
+    rows = whole.astype(np.float32)
     lengths = np.sqrt(scalar_products(rows, rows))
-    return rows.astype(np.int8), np.divide(1, lengths, where=lengths > 0, out=0 * lengths)
+    return whole, np.divide(1, lengths, where=lengths > 0, out=0 * lengths)
