@@ -249,7 +249,8 @@ class CoreFactExtension:
         for new in facts:
             is_told = not new.is_over(at) and not (is_group and new.confidential)
             for old in filter(None, (rows.get(Fact, id) for id in new.supersedes)):
-                shelf(old.subject).follow(old, new if is_told else None, self._names)
+                is_own = is_told and new.speaker == new.subject  # as core facts are one's own words
+                shelf(old.subject).follow(old, new if is_own else None, self._names)
         if not is_group:
             for message in requests(self._batch):
                 told = [fact for fact in facts if message.id in fact.evidence]

@@ -115,6 +115,17 @@ _batches = st.lists(st.tuples(_lines, _facts, _marks, st.booleans()), min_size=1
     ([("L", "林小美承认偷了工具箱")],
      [("P", "lives_in", "林小美欠路人甲五百块", "1", "")], [], True),
 ])  # fmt: skip
+@example([
+    ([("M", "林小美承认偷了工具箱")],
+     [("M", "did", "路人甲养了一只橘猫", "1", "hearsay")], [], False),
+    ([("M", "我养了一只橘猫"), ("P", "我不知道")],
+     [("M", "other", "路人甲养了一只橘猫", "", "hearsay"),
+      ("L", "promised", "林小美承认偷了工具箱", "3", ">1"),
+      ("P", "is_named", "小丽住在北京", "3", "hearsay"),
+      ("M", "lives_in", "May owes the passer five hundred", "1,2", ">1")],
+     [("restated", 1), ("restated", 3)], True),
+    ([("M", "早")], [("P", "did", "林小美欠路人甲五百块", "1", "past")], [], True),
+])  # fmt: skip
 def test_nobody_has_said_what_they_said_nothing_of(batches: list[Any]) -> None:
     asyncio.run(_speakers(batches))
 
