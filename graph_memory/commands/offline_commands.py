@@ -70,9 +70,14 @@ class BackupCommands(Speaker):
             messages=seen.then.messages,
             facts=seen.then.facts,
         )
-        difference = {key: f"{count:+d}" for key, count in seen.difference.items()}
-        change = self._say("restore_change" if seen.now else "restore_unreadable", **difference)
-        return "\n".join([then, change, self._say("restore_confirm", name=seen.backup.name)])
+        if seen.now:
+            difference = {key: f"{count:+d}" for key, count in seen.difference.items()}
+            effects = [self._say("restore_change", **difference)]
+            effects += [self._say(f"data.restore_{effect}") for effect in ("kept", "now")]
+        else:
+            effects = [self._say("restore_unreadable")]
+        effects.append(self._say("data.restore_forgotten"))
+        return "\n".join([then, *effects, self._say("restore_confirm", name=seen.backup.name)])
 
 
 class PersonaCommands(Speaker):

@@ -10,6 +10,7 @@ import logging
 import shutil
 import sqlite3
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
@@ -29,6 +30,8 @@ _STEP = 256
 """Pages copied at a time, about 1 MiB."""
 _PAUSE = 0.002
 """Seconds between steps, for whoever else wants the disk."""
+_TRIES, _AGAIN = 30, 0.1
+"""How often, and after how many seconds, a file is asked for that another program has open."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +187,14 @@ def fold(path: Path) -> Contents:
     what = f"{path} cannot be used"
     with failing(what), closing(sqlite3.connect(path, isolation_level=None)) as db:
         held = _examine(db, threading.Event())
-        db.execute("PRAGMA journal_mode = DELETE")
+        for left in reversed(range(_TRIES)):  # SQLite itself waits for nobody here
+            try:
+                db.execute("PRAGMA journal_mode = DELETE")
+                break
+            except sqlite3.OperationalError as error:
+                if not left or error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
+                    raise
+                time.sleep(_AGAIN)
     return held
 
 

@@ -6,11 +6,13 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, closing
 from functools import partial
 from pathlib import Path
+from threading import Timer
 
 import pytest
 
 from graph_memory.deletion import Tombstones
 from graph_memory.errors import DamagedError, JournalError
+from graph_memory.locales import explain
 from graph_memory.maintenance import Backups, backup, open_journal
 from graph_memory.maintenance.backup import JOURNAL, saved
 from graph_memory.store import Journal, copies
@@ -145,6 +147,33 @@ async def test_the_log_of_a_lost_journal_is_not_thrown_away(tmp_path: Path):
     with pytest.raises(DamagedError, match="missing"):
         await heard(tmp_path)
     assert (tmp_path / f"{JOURNAL}-wal").read_bytes() == b"what was said"
+
+
+async def test_a_restore_waits_for_a_program_that_is_about_to_let_go(tmp_path: Path):
+    await write(tmp_path, "一")
+    name = await save(tmp_path)
+    await write(tmp_path, "二")
+    backup.stage(tmp_path, name, T0)
+    other = sqlite3.connect(tmp_path / JOURNAL, isolation_level=None, check_same_thread=False)
+    other.execute("SELECT count(*) FROM message").fetchone()
+    letting_go = Timer(0.5, other.close)
+    letting_go.start()
+    try:
+        assert await heard(tmp_path) == ["一"]
+    finally:
+        letting_go.join()
+
+
+async def test_a_program_that_does_not_let_go_is_named(tmp_path: Path, monkeypatch):
+    await write(tmp_path, "一")
+    name = await save(tmp_path)
+    backup.stage(tmp_path, name, T0)
+    monkeypatch.setattr(copies, "_AGAIN", 0)
+    with closing(sqlite3.connect(tmp_path / JOURNAL, isolation_level=None)) as other:
+        other.execute("SELECT count(*) FROM message").fetchone()
+        with pytest.raises(JournalError) as caught:
+            await heard(tmp_path)
+    assert "请关掉它" in explain("zh", caught.value)
 
 
 class Killed(BaseException):
