@@ -201,6 +201,7 @@ class Progress:
 
     Attributes:
         kind: ``preview``, ``import``, ``undo`` (of an import), ``forget`` or ``checkup``.
+        of: The file that it is about, if any.
         done, total: Pieces that are done, of how many; 0 of 0 until that is known.
         ended_at: Seconds since the epoch; ``None`` while it is under way.
         result: What it brought; ``None`` if it failed.
@@ -208,6 +209,7 @@ class Progress:
     """
 
     kind: str
+    of: str = ""
     done: int = 0
     total: int = 0
     ended_at: float | None = None
@@ -248,9 +250,9 @@ class LongWork:
         """What has not ended."""
         return [each for each in self._known if not each.is_over]
 
-    async def run(self, kind: str, work: Callable[[Told], Awaitable[T]]) -> T:
+    async def run(self, kind: str, work: Callable[[Told], Awaitable[T]], of: str = "") -> T:
         """Do work that tells how far it is."""
-        own = self._enter(kind)
+        own = self._enter(kind, of)
         try:
             own.result = found = await work(own.tell)
         except Exception as error:
@@ -260,14 +262,14 @@ class LongWork:
             own.ended_at = self._now()
         return found
 
-    def fail(self, kind: str, error: Exception) -> None:
+    def fail(self, kind: str, of: str, error: Exception) -> None:
         """Note that work of an earlier start did not end."""
-        own = self._enter(kind)
+        own = self._enter(kind, of)
         own.failure, own.ended_at = error, self._now()
 
-    def _enter(self, kind: str) -> Progress:
+    def _enter(self, kind: str, of: str) -> Progress:
         self._known = [each for each in self._known if each.kind != kind or not each.is_over]
-        self._known.append(own := Progress(kind))
+        self._known.append(own := Progress(kind, of))
         return own
 
     def begin(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:

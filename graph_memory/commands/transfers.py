@@ -232,10 +232,9 @@ class TransferCommands(Answers):
             done, total = service.progress
             key = "import_progress" if total else "import_reading"
             lines.append(self._say(key, done=done, total=total))
-        if service.failure:
-            lines.append(
-                self._say("import_failed", reason=explain(self._language, service.failure))
-            )
+        if (stopped := service.failure) and stopped.failure:
+            reason = explain(self._language, stopped.failure)
+            lines.append(self._say("import_stopped", name=stopped.of, reason=reason))
         paths = await service.waiting()
         lines.append(self._say("import_files" if paths else "import_none"))
         lines += [

@@ -55,6 +55,7 @@ class Run:
         learns: Whether its batches are to be learned.
         count, rows: How many messages and rows it brought.
         since: The newest change before it: earlier ones of this id were taken back.
+        name: Of the file; empty in runs of earlier versions.
     """
 
     id: str
@@ -66,6 +67,7 @@ class Run:
     count: int = 0
     rows: int = 0
     since: int = 0
+    name: str = ""
 
     @property
     def is_there(self) -> bool:

@@ -156,7 +156,8 @@ class Importer:
         """The run of this file as an earlier attempt left it, or a new one."""
         id = self._digest()
         found = next((run for run in saved(db) if run.id == id and run.state != "undone"), None)
-        return found or Run(id, self.format, self.now(), "new", since=Rows(db).last_change())
+        since, name = Rows(db).last_change(), self.path.name
+        return found or Run(id, self.format, self.now(), "new", since=since, name=name)
 
     def _digest(self) -> str:
         """What stands for a file's contents and how they are read."""

@@ -18,7 +18,7 @@ from ..learning import Learning
 from ..model import Asker
 from ..store import Rows
 from ..store.connection import reading
-from ..supervisor import NEVER, Supervisor, Told
+from ..supervisor import NEVER, Progress, Supervisor, Told
 from . import files, import_runs
 from .export import Exported, lines_for, write_export
 from .files import Stop
@@ -68,10 +68,10 @@ class TransferService(Part):
         self._learner = Supervisor("gm-import-learning", self.learn, logger, text, retry=(PAUSE,))
 
     @property
-    def failure(self) -> Exception | None:
-        """Why the last import stopped; ``None`` if it did not."""
+    def failure(self) -> Progress | None:
+        """The last import if it stopped; ``None`` if it did not."""
         last = self._journal.works.of("import")
-        return last.failure if last else None
+        return last if last and last.failure else None
 
     @property
     def progress(self) -> tuple[int, int] | None:
@@ -86,9 +86,10 @@ class TransferService(Part):
 
     async def _sweep(self) -> None:
         await asyncio.to_thread(files.sweep, self._directory, self._began)
-        if any(run.state == "running" for run in await self.runs()):
-            interrupted = JournalError("it was interrupted").told("interrupted")
-            self._journal.works.fail("import", interrupted)
+        for run in await self.runs():
+            if run.state == "running":
+                interrupted = JournalError("it was interrupted").told("interrupted")
+                self._journal.works.fail("import", run.name or run.format, interrupted)
         async with self._lock:
             await self._finish_undoing()
 
@@ -207,7 +208,7 @@ class TransferService(Part):
                 await self._finish_undoing()
                 return await importer.run(tell)
 
-        brought = await self._journal.works.run("import", work)
+        brought = await self._journal.works.run("import", work, importer.path.name)
         await self._learning.pauses.load()
         self._learning.look_again()
         self._learner.wake()

@@ -82,7 +82,8 @@ async def test_a_kill_costs_nothing(tmp_path: Path, steps: int) -> None:
         await service.start()
         while not service.failure:
             await asyncio.sleep(0)
-        assert "interrupted" in str(service.failure)
+        assert "interrupted" in str(service.failure.failure)
+        assert service.failure.of == "x.jsonl"
         await service.close()
         await brought(journal, path, learns=True)
         (run,) = await journal.look(saved)

@@ -74,7 +74,7 @@ async def test_an_import_that_ends_while_the_page_is_made_is_followed(mine, own,
     monkeypatch.undo()
     page = await see(mine, "/data")
     assert not page.all("progress")
-    assert "导入完成，共 1 条新消息" in page.text
+    assert " 完成，共 1 条新消息" in page.text
     run = page.all("input", name="run")[0]["value"]
     assert "1 条消息" in (await press(mine, "/data/import/undo", run=run)).text
     assert "已经撤销过" in (await press(mine, "/data/import/undo", run=run)).text
@@ -199,18 +199,20 @@ async def test_an_import_that_broke_off_says_how_it_goes_on(mine, own):
     with broken_off(own.journal, 2):
         await own.transfer.bring(await importer_of(own, wanted))
     page = await see(mine, "/data")
-    assert "没有完成" in page.text
+    assert "导入 鼓.jsonl 没有完成" in page.text
     assert "再导入同一个文件会接着来" in page.text
     assert "上次没有导入完" in (await see(mine, "/data/import", name=wanted.name)).text
     await own.transfer.bring(await importer_of(own, wanted))
     assert "没有完成" not in (await see(mine, "/data")).text
+    await own.transfer.bring(await importer_of(own, wanted))  # from another window
+    assert "导入 鼓.jsonl 完成，没有新的：里面的都已经有了" in (await see(mine, "/data")).text
     assert "以前导入过" in (await see(mine, "/data/import", name=wanted.name)).text
 
 
 async def test_where_a_file_was_wrong_and_why_else_it_ended_is_said(mine, own):
     for error, told in (
         (FormatError("is no text", 7, "text"), "第 7 行，text，内容不合格式"),
-        (StorageError("no room").told("full"), "导入没有完成： 磁盘满了"),
+        (StorageError("no room").told("full"), "导入 鼓.jsonl 没有完成： 磁盘满了"),
     ):
-        own.journal.works.fail("import", error)
+        own.journal.works.fail("import", "鼓.jsonl", error)
         assert told in (await see(mine, "/data")).text
