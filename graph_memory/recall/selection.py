@@ -132,28 +132,33 @@ class _Chooser:
 
     def fill(self, relevant: list[Candidate], facts: Mapping[int, Candidate], limit: int) -> None:
         """Choose the first that fit; ``facts`` take the place of messages, by position."""
-        chosen, late = self._selection.chosen, deque[tuple[Candidate, Candidate]]()
+        chosen, dropped = self._selection.chosen, self._selection.dropped
+        late = deque[tuple[Candidate, Candidate]]()
         waiting = deque(relevant)
         while waiting and len(chosen) < limit:
             candidate = waiting.popleft()
             shown = facts.get(candidate.position, candidate)
-            if self._is_worth_it(shown, candidate.part) and self._is_long_repetition(shown):
+            if not self._is_worth_it(shown, candidate.part):
+                dropped.append((candidate, Reason.FLOOR))
+            elif self._is_long_repetition(shown):
                 late.append((candidate, shown))
                 continue
-            self._take(candidate, shown)
+            else:
+                self._take(candidate, shown)
             source = candidate.document.source
             if shown is not candidate and source.id not in self._messages:
                 late.append((candidate, candidate))  # it says a little more
         while late and len(chosen) < limit:
-            self._take(*late.popleft())
+            candidate, shown = late.popleft()
+            if self._is_worth_it(shown, candidate.part):
+                self._take(candidate, shown)
+            else:
+                dropped.append((candidate, Reason.FLOOR))
         left = (*waiting, *(candidate for candidate, _ in late))
-        self._selection.dropped += [(each, Reason.LIMIT) for each in left]
+        dropped += [(each, Reason.LIMIT) for each in left]
 
     def _take(self, candidate: Candidate, shown: Candidate) -> None:
-        dropped, document, part = self._selection.dropped, shown.document, candidate.part
-        if not self._is_worth_it(shown, part):
-            dropped.append((candidate, Reason.FLOOR))
-            return
+        dropped, document = self._selection.dropped, shown.document
         numbers = tuple(sorted(_NUMBERS.findall(document.text)))
         is_there = document.key in self._keys or document.source.id in self._messages
         words = frozenset[str]()
@@ -166,7 +171,7 @@ class _Chooser:
         if not self._tally.take(shown):
             dropped.append((candidate, Reason.BUDGET))
             return
-        self._chosen[part] += not shown.bears
+        self._chosen[candidate.part] += not shown.bears
         self._messages |= self._told(document.source)
         self._keys.add(document.key)
         if shown.position != NOWHERE:
@@ -190,16 +195,15 @@ class _Chooser:
                 return False  # it says all that is asked for, and is as relevant
         if isinstance(shown.document.source, Episode) and self._chosen.total() >= FEW:
             return False  # it is as long as several facts
-        is_fair = shown.score >= FAIR * top.score
-        room = SHORT - self._tally.total
-        if count and is_fair and shown.evidence > 0 and self._tally.price(shown) <= room:
+        is_fair, is_evident = shown.score >= FAIR * top.score, shown.evidence >= SOME
+        if is_evident and (not count or shown.score >= NEAR * top.score):
             return True
-        if shown.evidence < SOME or not count:
-            return shown.evidence >= SOME
-        if count >= FEW:
-            return shown.score >= NEAR * top.score
         # Of those that say the same, all but the first have a low score.
-        return is_fair or shown.evidence >= SAME * top.evidence
+        is_strong = is_fair or shown.evidence >= SAME * top.evidence
+        if is_evident and count < FEW and is_strong:
+            return True
+        is_short = count and is_fair and shown.evidence > 0
+        return bool(is_short) and self._tally.price(shown) <= SHORT - self._tally.total
 
     def _told(self, source: Source) -> set[int]:
         """Messages of which the memories that are chosen, one more, say what is asked for."""
