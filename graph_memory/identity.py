@@ -87,23 +87,20 @@ class Identities:
 
     def nodes(self, node: str) -> frozenset[str]:
         """All that are one with a node, the node included: of an account itself only."""
-        return self._class(node) if is_entity(node) else frozenset((node,))
+        return self.accounts(node) if is_entity(node) else frozenset((node,))
 
     def accounts(self, user: str) -> frozenset[str]:
         """All accounts of the person whose account ``user`` is, ``user`` included."""
-        return self._class(user)
+        found = self._found or self._join()
+        return found.classes.get(user) or frozenset((user,))
 
     def is_one(self, node: str, other: str) -> bool:
         """Whether two nodes are one, or two accounts one person's."""
-        return node == other or other in self._class(node)
+        return node == other or other in self.accounts(node)
 
     def absorbed(self, node: str) -> Merge | None:
         """What says that a node goes under another one."""
         return next((merge for merge in self.merges if merge.node == node), None)
-
-    def _class(self, node: str) -> frozenset[str]:
-        found = self._found or self._join()
-        return found.classes.get(node) or frozenset((node,))
 
     def _join(self) -> _Joined:
         """Find anew what follows, after an alteration."""

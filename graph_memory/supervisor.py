@@ -8,7 +8,7 @@ import logging
 import math
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, TypeVar
 
 from .errors import ClosedError, GraphMemoryError, brief
@@ -20,20 +20,14 @@ NEVER = math.inf
 """What a step returns if only :meth:`Supervisor.wake` can bring more to do."""
 
 
+@dataclass(slots=True)
 class LogOnce:
     """A log that is silent about what it has said in the last ``again_after`` seconds."""
 
-    def __init__(
-        self,
-        logger: logging.Logger,
-        level: int = logging.WARNING,
-        *,
-        again_after: float = math.inf,
-    ) -> None:
-        self._logger = logger
-        self._level = level
-        self._again_after = again_after
-        self._logged: dict[str, float] = {}
+    logger: logging.Logger
+    level: int = logging.WARNING
+    again_after: float = math.inf
+    _logged: dict[str, float] = field(default_factory=dict)
 
     def report(self, text: str, error: BaseException | None = None, *, key: str = "") -> None:
         """Log ``text`` and an error (unforeseen ones with a traceback) once.
@@ -41,20 +35,21 @@ class LogOnce:
         ``key`` is what counts as the same; the text itself by default.
         """
         now, key = time.monotonic(), key or text
-        if now - self._logged.get(key, -math.inf) < self._again_after:
+        if now - self._logged.get(key, -math.inf) < self.again_after:
             return
         self._logged[key] = now
         if error is None:
-            self._logger.log(self._level, "%s", text)
+            self.logger.log(self.level, "%s", text)
             return
         trace = None if isinstance(error, GraphMemoryError) else error
-        self._logger.log(self._level, "%s: %s", text, error, exc_info=trace)
+        self.logger.log(self.level, "%s: %s", text, error, exc_info=trace)
 
     def clear(self, key: str) -> None:
         """Have the next trouble of this kind logged: it works again."""
         self._logged.pop(key, None)
 
 
+@dataclass(eq=False, slots=True)
 class Supervisor:
     """One job, done in steps by a task of its own until it ends or is closed.
 
@@ -68,28 +63,19 @@ class Supervisor:
         longest: Most seconds between two steps, since the clock may be set meanwhile.
     """
 
-    def __init__(
-        self,
-        name: str,
-        step: Callable[[], Awaitable[float | None]],
-        logger: logging.Logger,
-        text: str,
-        *,
-        retry: Sequence[float] = (30.0,),
-        longest: float = math.inf,
-    ) -> None:
-        self.problem = ""
-        self._name = name
-        self._step = step
-        self._log = LogOnce(logger)
-        self._text = text
-        self._retry = retry
-        self._longest = longest
-        self._failures = 0
-        self._wake = asyncio.Event()
-        self._now = asyncio.Event()
-        self._idle = asyncio.Event()
-        self._task: asyncio.Task[None] | None = None
+    name: str
+    step: Callable[[], Awaitable[float | None]]
+    logger: logging.Logger
+    text: str
+    _: KW_ONLY
+    retry: Sequence[float] = (30.0,)
+    longest: float = math.inf
+    problem: str = ""
+    _failures: int = 0
+    _wake: asyncio.Event = field(default_factory=asyncio.Event)
+    _now: asyncio.Event = field(default_factory=asyncio.Event)
+    _idle: asyncio.Event = field(default_factory=asyncio.Event)
+    _task: asyncio.Task[None] | None = None
 
     @property
     def is_running(self) -> bool:
@@ -99,7 +85,7 @@ class Supervisor:
     def start(self, after: float = 0.0) -> None:
         """Take the first step after so many seconds, or when woken. Running jobs go on."""
         if not self.is_running:
-            self._task = asyncio.create_task(self._run(after), name=self._name)
+            self._task = asyncio.create_task(self._run(after), name=self.name)
 
     def wake(self, *, now: bool = False) -> None:
         """Take a step, or one more; ``now`` even in the pause after a failure."""
@@ -139,7 +125,7 @@ class Supervisor:
                 signal = self._now if self._failures else self._wake
                 if delay > 0 and not signal.is_set():
                     self._idle.set()
-                pause = min(delay, self._longest)
+                pause = min(delay, self.longest)
         finally:
             self._idle.set()
 
@@ -147,19 +133,18 @@ class Supervisor:
         self._wake.clear()
         self._now.clear()
         try:
-            delay = await self._step()
+            delay = await self.step()
         except ClosedError:
             return None
         except (Exception, asyncio.CancelledError) as error:  # an SDK may cancel its own calls
             if (task := asyncio.current_task()) and task.cancelling():
                 return None  # whatever the step raised on its way out
             self.problem = brief(error)
-            self._log.report(self._text, error)
+            if not self._failures:
+                LogOnce(self.logger).report(self.text, error)
             self._failures += 1
-            return self._retry[min(self._failures, len(self._retry)) - 1]
-        if self._failures:
-            self.problem, self._failures = "", 0
-            self._log.clear(self._text)
+            return self.retry[min(self._failures, len(self.retry)) - 1]
+        self.problem, self._failures = "", 0
         return delay
 
 

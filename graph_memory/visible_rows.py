@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 from .errors import NotFoundError
@@ -37,18 +38,16 @@ def view_for(asker: Asker, policy: Policy, attendance: Attendance) -> ViewOf:
     return lambda session: view(session, asker, policy, attendance)
 
 
+@dataclass(slots=True)
 class VisibleRows:
     """Rows that one asker may see at rank ``least`` or above; for one read."""
 
-    def __init__(
-        self, rows: Rows, asker: Asker, view_of: ViewOf, least: Rank = Rank.FOREIGN
-    ) -> None:
-        self.rows = rows
-        self.asker = asker
-        self._view_of = view_of
-        self._least = least
-        self._sessions: dict[str, Session | None] = {}
-        self._views: dict[str, View | None] = {}
+    rows: Rows
+    asker: Asker
+    _view_of: ViewOf
+    _least: Rank = Rank.FOREIGN
+    _sessions: dict[str, Session | None] = field(default_factory=dict)
+    _views: dict[str, View | None] = field(default_factory=dict)
 
     def session(self, id: str) -> Session | None:
         """A Session, visible or not."""

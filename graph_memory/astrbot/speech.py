@@ -93,12 +93,12 @@ def _quote(part: Reply, platform: str, own: set[str]) -> Quote:
     )
 
 
+@dataclass(slots=True)
 class _Line:
     """A text in which mentions are made readable, from left to right."""
 
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self._at = 0
+    text: str
+    _at: int = 0
 
     def skip(self, words: str) -> None:
         """Go on behind what somebody typed; it is not there if it was a command's name."""

@@ -15,6 +15,7 @@ import logging
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from enum import StrEnum
 
 from ..errors import failure_of
@@ -117,13 +118,13 @@ class Breaker:
         self._pause, self._until = pause, self._clock() + pause
 
 
+@dataclass(slots=True)
 class Call:
     """One call that was admitted."""
 
-    def __init__(self, breaker: Breaker, round: int) -> None:
-        self._breaker = breaker
-        self._round = round
-        self._is_over = False
+    _breaker: Breaker
+    _round: int
+    _is_over: bool = False
 
     def end(self, failure: str | None) -> None:
         """Report why it failed: empty if it was answered, ``None`` if nobody knows.

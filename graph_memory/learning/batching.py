@@ -175,12 +175,12 @@ class Buffers:
         return min(waits)
 
 
+@dataclass(slots=True)
 class ChangeBuilder:
     """Rows of one change over the rows that stand; each is written once."""
 
-    def __init__(self, rows: Rows) -> None:
-        self._rows = rows
-        self._put: dict[tuple[str, str], Row] = {}
+    _rows: Rows
+    _put: dict[tuple[str, str], Row] = field(default_factory=dict)
 
     def get(self, cls: type[R], id: str) -> R | None:
         """A row as it will stand."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from math import inf
 
@@ -79,15 +79,15 @@ def fact_id(
     return stable_id("f", session, subject, predicate, object, norm, str(message))
 
 
+@dataclass(slots=True)
 class FactHistory:
     """Facts that one batch may see, with those it is about to write."""
 
-    def __init__(self, visible: LearnerRows, changes: ChangeBuilder, now: float) -> None:
-        self._visible = visible
-        self._changes = changes
-        self._now = now
-        self._known: dict[str, dict[str, Fact]] = {}
-        self._called: dict[str, set[str]] = {}
+    _visible: LearnerRows
+    _changes: ChangeBuilder
+    _now: float
+    _known: dict[str, dict[str, Fact]] = field(default_factory=dict)
+    _called: dict[str, set[str]] = field(default_factory=dict)
 
     def _written(self, subject: str) -> dict[str, Fact]:
         """What this change writes about a node."""

@@ -7,7 +7,7 @@ said it comes first, in brackets that are removed from texts and names.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import tzinfo
 from enum import IntEnum
 from functools import lru_cache
@@ -134,26 +134,18 @@ def _frame(words: Wording) -> int:
     return _tokens(OPEN) + _tokens(CLOSE) + _tokens(words["note"])
 
 
+@dataclass(slots=True)
 class Renderer:
     """Renders for one asker."""
 
-    def __init__(
-        self,
-        index: Index,
-        visible: VisibleSet,
-        asker: Asker,
-        words: Wording,
-        zone: tzinfo,
-        now: float,
-    ) -> None:
-        self._now = now
-        self.index = index
-        self.visible = visible
-        self.asker = asker
-        self.words = words
-        self._zone = zone
-        self._dates: dict[tuple[float, str], str] = {}
-        self._names: dict[tuple[str, str], str] = {}
+    index: Index
+    visible: VisibleSet
+    asker: Asker
+    words: Wording
+    _zone: tzinfo
+    _now: float
+    _dates: dict[tuple[float, str], str] = field(default_factory=dict)
+    _names: dict[tuple[str, str], str] = field(default_factory=dict)
 
     def item(self, candidate: Candidate) -> Item:
         """One memory by itself: its line is dated and attributed."""

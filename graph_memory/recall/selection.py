@@ -100,35 +100,27 @@ def select(
     return selection
 
 
+@dataclass(slots=True)
 class _Chooser:
     """Chooses relevant candidates one by one, within limit and budget, nothing twice."""
 
-    def __init__(
-        self,
-        index: Index,
-        visible: VisibleSet,
-        tally: TokenTally,
-        selection: Selection,
-        asked_for: frozenset[str],
-        best: Mapping[int, Best],
-        many: Collection[int],
-        past: Collection[int],
-    ) -> None:
-        self._many = many
-        self._past = past
-        self._asked_for = asked_for
-        self._best = best
-        self._chosen = Counter[int]()
-        self._index = index
-        self._visible = visible
-        self._tally = tally
-        self._selection = selection
-        self._numbers: list[int] = []
-        self._messages: set[int] = set()
-        self._stated: dict[int, list[Fact]] = defaultdict(list)
-        self._keys: set[str] = set()
-        # Terms of the chosen texts, by the numbers in them.
-        self._texts: dict[tuple[str, ...], list[frozenset[str]]] = defaultdict(list)
+    _index: Index
+    _visible: VisibleSet
+    _tally: TokenTally
+    _selection: Selection
+    _asked_for: frozenset[str]
+    _best: Mapping[int, Best]
+    _many: Collection[int]
+    _past: Collection[int]
+    _chosen: Counter[int] = field(default_factory=Counter)
+    _numbers: list[int] = field(default_factory=list)
+    _messages: set[int] = field(default_factory=set)
+    _stated: dict[int, list[Fact]] = field(default_factory=lambda: defaultdict(list))
+    _keys: set[str] = field(default_factory=set)
+    # Terms of the chosen texts, by the numbers in them.
+    _texts: dict[tuple[str, ...], list[frozenset[str]]] = field(
+        default_factory=lambda: defaultdict(list)
+    )
 
     def fill(self, relevant: list[Candidate], facts: Mapping[int, Candidate], limit: int) -> None:
         """Choose the first that fit; ``facts`` take the place of messages, by position."""

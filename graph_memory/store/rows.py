@@ -117,11 +117,11 @@ def rows_of(cls: type[R], found: Iterable[tuple[str]]) -> list[R]:
     return [cls.of_data(json.loads(data)) for (data,) in found]
 
 
+@dataclass(frozen=True, slots=True)
 class Rows:
     """Rows as they stand now; usable on the thread of its connection only."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._db = connection
+    _db: sqlite3.Connection
 
     def get(self, cls: type[R], id: str) -> R | None:
         """The row of ``cls`` with this id."""
