@@ -268,7 +268,7 @@ def _best(candidates: list[Candidate], needed: Sequence[float]) -> dict[int, Bes
     evidence: dict[int, float] = {}
     for each in candidates:
         part = each.part
-        if each.score > best.get(part, -inf):
+        if each.evidence >= 0 and each.score > best.get(part, -inf):
             best[part] = each.score
         if each.evidence > evidence.get(part, 0.0):
             evidence[part] = each.evidence
