@@ -24,6 +24,11 @@ from .adapter import another
 PLUGIN = __name__.removesuffix("graph_memory.astrbot.handlers")
 """What AstrBot puts before the names of this plugin's modules, with its last dot."""
 
+_SIGNS = "：:，,。、！!～~ "
+"""What people put behind a command that is no part of what it is given."""
+_COPIED = re.compile(r"(?<!\S)[<＜]([^<>＜＞]+)[>＞](?!\S)")
+"""What stands in the brackets of the usage, copied with it: <编号> <正确的说法>."""
+
 Use = Callable[[Any, str, Mapping[str, Any]], Awaitable[str]]
 """Given the event, the name of a tool and what the model gives it: what it is told."""
 
@@ -187,7 +192,7 @@ def _straightened(event: Any, cfg: Any, groups: set[str], commands: set[str]) ->
         if written:  # what stands behind stays as it is, in full width as well
             head = whole.removesuffix(text) + written[0]
             behind = re.sub(rf"(?:\s*\S){{{len(''.join(head.split()))}}}", "", said, count=1)
-            return f"{name} {behind.strip().lstrip('：:，,。、 ')}".strip()
+            return f"{name} {_COPIED.sub(r'\1', behind.strip().lstrip(_SIGNS))}".strip()
     group, _, given = text.partition(" ")
     is_named = group.casefold() in groups and (prefix or not given)
     return f"{group.casefold()} {given}".strip() if is_named else said
