@@ -71,6 +71,9 @@ class GraphMemory(Star):
         """Stop; nothing waits for this to be kept, a kill loses nothing either."""
         await self.runtime.stop()
 
+    def _answer(self, event: AstrMessageEvent, text: str) -> MessageEventResult:
+        return event.plain_result(self.runtime.host.prefixed(event, text))
+
     @filter.on_astrbot_loaded()
     async def loaded(self) -> None:
         """AstrBot 的模型就绪了 · AstrBot has its providers now"""
@@ -79,7 +82,7 @@ class GraphMemory(Star):
     @filter.custom_filter(host.Mistyped, priority=BEFORE_CORE)
     async def mistyped(self, event: AstrMessageEvent) -> Reply:
         """没有这个指令 · no such command"""
-        yield event.plain_result(self.runtime.mistyped(event))
+        yield self._answer(event, self.runtime.mistyped(event))
         event.stop_event()  # neither the model nor the memory is told
 
     @filter.custom_filter(host.Never)
@@ -93,7 +96,7 @@ class GraphMemory(Star):
     @filter.command("persona", alias={"人格"})
     async def persona(self, event: AstrMessageEvent, name: GreedyStr) -> Reply:
         """查看或切换人格 · list or switch personas"""
-        yield event.plain_result(await self.runtime.choose_persona(event, name))
+        yield self._answer(event, await self.runtime.choose_persona(event, name))
 
     @host.own_chat
     @filter.custom_filter(host.WithWords)
@@ -101,7 +104,7 @@ class GraphMemory(Star):
     @filter.command("new", priority=BEFORE_CORE)
     async def new(self, event: AstrMessageEvent, name: GreedyStr) -> Reply:
         """用某个人格开始新对话 · a new conversation with a persona"""
-        yield event.plain_result(await self.runtime.begin_conversation(event, name))
+        yield self._answer(event, await self.runtime.begin_conversation(event, name))
         if self.runtime.host.is_local(event.unified_msg_origin):
             event.stop_event()  # for Dify and the like, AstrBot's own clears their state
 
@@ -127,7 +130,7 @@ def _offer(command: host.Command) -> None:
 
     async def offer(self: GraphMemory, event: AstrMessageEvent, text: GreedyStr) -> Reply:
         if answer := await self.runtime.command(event, command, text):
-            yield event.plain_result(answer)
+            yield self._answer(event, answer)
 
     handler = _name(offer, command.name + "_" * keyword.iskeyword(command.name), command.about)
     GraphMemory.memory_group.command(command.name, alias=set(command.aliases.split()))(handler)

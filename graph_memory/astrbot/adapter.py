@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 import copy
 import logging
+import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
@@ -55,6 +56,7 @@ PROVIDERS_TIMEOUT = 90.0
 COMMON_IDS = ("discord", "kook", "mattermost", "slack")
 """Platforms on which a message has one id, whichever account hears it."""
 DATABASE = "data_v4.db"
+_COMMAND = re.compile(r"(?<![\w/])/(?=(?:memory|记忆|persona|new|reset)\b)")
 RETRACTIONS = ("group_recall", "friend_recall")
 """Notices that a message was taken back (撤回)."""
 DEPARTURE = "group_decrease"
@@ -157,6 +159,11 @@ class Host:
             if name:
                 logger.warning("unknown time zone %r in AstrBot's settings", name)
             return datetime.now(UTC).astimezone().tzinfo or UTC
+
+    def prefixed(self, event: Any, text: str) -> str:
+        """A text whose commands begin as they have to where AstrBot is not woken by ``/``."""
+        known = self._context.get_config(event.unified_msg_origin).get("wake_prefix", ["/"]) or [""]
+        return text if "/" in known else _COMMAND.sub(lambda _: str(known[0]), text)
 
     # ------------------------------------------------------------ who and where
 

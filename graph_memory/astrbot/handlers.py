@@ -192,7 +192,8 @@ def _straightened(event: Any, cfg: Any, groups: set[str], commands: set[str]) ->
         if written:  # what stands behind stays as it is, in full width as well
             head = whole.removesuffix(text) + written[0]
             behind = re.sub(rf"(?:\s*\S){{{len(''.join(head.split()))}}}", "", said, count=1)
-            return f"{name} {_COPIED.sub(r'\1', behind.strip().lstrip(_SIGNS))}".strip()
+            given = _COPIED.sub(r"\1", behind.strip().lstrip(_SIGNS))
+            return f"{name} {given}".strip()
     group, _, given = text.partition(" ")
     is_named = group.casefold() in groups and (prefix or not given)
     return f"{group.casefold()} {given}".strip() if is_named else said

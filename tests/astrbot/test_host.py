@@ -293,6 +293,16 @@ def test_context() -> None:
     assert found == (["我的猫叫什么"], "")
 
 
+@pytest.mark.parametrize(
+    ("prefixes", "told"),
+    [(["/"], "/记忆 我的，/new"), (["!", "#"], "!记忆 我的，!new"), ([], "记忆 我的，new")],
+)
+def test_commands_are_told_with_the_prefix_that_wakes_astrbot(prefixes, told) -> None:
+    text = f"{told}（http://localhost/memory）"
+    given = "/记忆 我的，/new（http://localhost/memory）"
+    assert host({"wake_prefix": prefixes}).prefixed(Event(), given) == text
+
+
 @pytest.mark.parametrize(("name", "shown"), [("Asia/Shanghai", "Asia/Shanghai"), ("Mars/X", None)])
 def test_zone(name: str, shown: str | None) -> None:
     zone = host({"timezone": name}).zone
