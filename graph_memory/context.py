@@ -6,12 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import tzinfo
 
+from .errors import NotFoundError
 from .identity import Identities
 from .inference.token_budget import TokenBudget
-from .model import Asker, Session
+from .model import Asker, Change, Session
 from .privacy.scope import Attendance
 from .settings import TUNABLE, Settings
-from .store import Journal, Rows
+from .store import Draft, Journal, Rows
 from .visible_rows import LearnerRows, VisibleRows, view_for
 
 
@@ -57,3 +58,10 @@ class Part:
         self._journal = context.journal
         self._zone = context.zone
         self._now = context.now
+
+    async def _enact(self, resolve: Callable[[Rows], Draft], what: str) -> Change:
+        """Write a draft about something; ``NotFoundError`` if it changes nothing."""
+        change = await self._journal.commit(resolve)
+        if change is None:
+            raise NotFoundError(f"{what}: nothing changed")
+        return change

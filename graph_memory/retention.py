@@ -69,6 +69,22 @@ def used(fact: Fact, now: float, weight: float, rate: float = 1.0) -> Fact:
     )
 
 
+def told_anew(fact: Fact, speaker: str, at: float, now: float) -> Fact:
+    """``fact`` as if somebody told it at a time for the first time."""
+    return replace(
+        fact,
+        speaker=speaker,
+        said_at=at,
+        recorded_at=now,
+        last_used=at,
+        half_life=initial_half_life(fact.importance),
+        use_count=1,
+        status=Status.ACTIVE.value,
+        archived_at=None,
+        corrects=False,
+    )
+
+
 def fades_at(fact: Fact, threshold: float, rate: float = 1.0) -> float:
     """Time at which retention is below ``threshold``: epoch seconds, or ``inf``.
 

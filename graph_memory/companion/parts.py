@@ -10,7 +10,7 @@ from datetime import datetime, tzinfo
 
 from ..context import Context, Part
 from ..dates import day_of, moment
-from ..errors import JournalError, NotFoundError
+from ..errors import JournalError
 from ..learning.prompt import ExtractionExtension, PromptContext
 from ..locales import say
 from ..model import Batch, Change, Episode, Fact, Session, Turn
@@ -194,10 +194,7 @@ class Companion(Part):
                     made.drop.append((CoreFact.kind, row.id))
             return made
 
-        done = await self._journal.commit(draft)
-        if done is None:
-            raise NotFoundError("no core fact changed")
-        return done
+        return await self._enact(draft, "core facts")
 
 
 def _read(

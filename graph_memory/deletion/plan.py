@@ -32,7 +32,7 @@ from ..model import (
     kind_named,
 )
 from ..store.messages import answers
-from ..store.rows import ASKED, PAGE, Rows, note, noted, notes, paged, retold, unnote
+from ..store.rows import ASKED, PAGE, Rows, note, noted, paged, retold, unnote
 from ..text import CJK, normalise, significance, terms
 from .message_retention import THINNED
 
@@ -109,11 +109,6 @@ class DeletionPlan:
             data["patterns"][session] = [re.compile(each) for each in known]
         data["origin"] = Origin(*data.get("origin", ()))
         return cls(**data | {name: set(data[name]) for name in ("sessions", "ids")})
-
-    @staticmethod
-    def all_noted(db: sqlite3.Connection, prefix: str) -> list[str]:
-        """The keys of plans that are noted, of those with a prefix."""
-        return [f"{prefix}{key}" for key in notes(db, f"{_NOTE}{prefix}")]
 
     @staticmethod
     def times(db: sqlite3.Connection, prefix: str) -> dict[str, float]:

@@ -39,25 +39,25 @@ from ..store.rows import (
     Draft,
     Rows,
     Tell,
+    blank_log,
     forget_texts,
     inverse,
     note,
     noted,
     notes,
     read_change,
-    rewrite_log,
     undoable,
     unnote,
     unsaid,
     write,
 )
 from .message_retention import delete_messages
-from .plan import DeletionPlan, Origin, plan_for_messages, with_answers
+from .plan import DeletionPlan, plan_for_messages, with_answers
 
 MARK = "withdrawn:"
 _DUE = "withdrawals due"
 """Note: marks were carried here by which nothing was deleted yet."""
-_CLOSED = "closed"
+CLOSED = "closed"
 """Value of a mark whose message no backup holds any more; otherwise when it was retracted."""
 _WORDS = "message:"
 """Notes of this kind are about messages whose words are in the log yet."""
@@ -70,7 +70,7 @@ def mark_of(sender: str, ref: str, at: float) -> str:
 
 
 def put_marks(db: sqlite3.Connection, marks: Iterable[str], value: str) -> None:
-    """Note when messages were retracted, or :data:`_CLOSED`."""
+    """Note when messages were retracted, or :data:`CLOSED`."""
     for mark in marks:
         note(db, f"{MARK}{mark}", value)
 
@@ -82,12 +82,7 @@ def all_marks(db: sqlite3.Connection) -> set[str]:
 
 def open_marks(db: sqlite3.Connection) -> dict[str, float]:
     """Marks of messages that a backup may hold, and when each was retracted."""
-    return {mark: float(at) for mark, at in notes(db, MARK).items() if at != _CLOSED}
-
-
-def close(db: sqlite3.Connection, marks: Collection[str]) -> None:
-    """Note that no other file holds these messages any more."""
-    put_marks(db, marks, _CLOSED)
+    return {mark: float(at) for mark, at in notes(db, MARK).items() if at != CLOSED}
 
 
 def held(db: sqlite3.Connection, marks: Collection[str]) -> list[int]:
@@ -144,7 +139,8 @@ class Retraction:
         gone = plan_for_messages(db, messages)
         draft = _enter(db, Draft("chat", RETRACTED), gone)
         rows = *(row.id for row in draft.put), *(id for _, id in draft.drop)
-        return cls(gone, messages, rows, _derived(db, gone.origin))
+        session, _, batches = gone.origin
+        return cls(gone, messages, rows, Derived.since(db, session, batches))
 
     def holds(self, db: sqlite3.Connection) -> bool:
         """Whether it is so still, but for rows that came or changed since."""
@@ -189,16 +185,10 @@ class Retraction:
                 return db.execute(query, (cls.kind, id)).fetchone() is None
             return (cls.kind, id) in rows
 
-        def left(kind: str, id: str, state: Data | None, number: int) -> Data | None:
-            cls = kind_named(kind)
-            if state is None or cls is None or not goes(cls, id, state, number):
-                return state
-            return {**state, **dict.fromkeys(cls.words, "")}
-
         needle = json.dumps(self.gone.origin.session, ensure_ascii=False)
         found = db.execute("SELECT id FROM change WHERE instr(ops, ?) ORDER BY id", (needle,))
         for numbers in found.fetchall():
-            rewrite_log(db, numbers, left)
+            blank_log(db, numbers, goes)
             yield
 
     def _tells(self, cls: type[Row], id: str, state: Data, change: int) -> bool:
@@ -208,10 +198,6 @@ class Retraction:
         if cls.basis is Basis.MOMENT:
             return bool(state[cls.times[0]] >= self.gone.origin.at)
         return self.derived.differs(cls, id, state, change)
-
-
-def _derived(db: sqlite3.Connection, origin: Origin) -> Derived:
-    return Derived.since(db, origin.session, origin.batches)
 
 
 def retract_all(db: sqlite3.Connection, tell: Tell, ids: Iterable[int], at: float) -> None:
@@ -273,14 +259,15 @@ def _lost_words(change: Change | None) -> Iterator[str]:
 
 def unfinished(db: sqlite3.Connection) -> list[str]:
     """What a kill left of words in the log, by what was noted about it."""
-    return DeletionPlan.all_noted(db, _WORDS)
+    return [f"{_WORDS}{key}" for key in DeletionPlan.times(db, _WORDS)]
 
 
 def finish(db: sqlite3.Connection) -> None:
     """Do what a kill left undone, inside the open transaction."""
     for key in unfinished(db):
         if gone := DeletionPlan.noted(db, key):
-            found = Retraction(gone, (), (), _derived(db, gone.origin))
+            session, _, batches = gone.origin
+            found = Retraction(gone, derived=Derived.since(db, session, batches))
             finished(found.blank(db, read_change(db, gone.newest)))
         DeletionPlan.done(db, key)
 

@@ -26,7 +26,7 @@ from typing import Any, Final, TypeVar
 
 from ..allocator import trim_heap
 from ..errors import GraphError
-from ..model import Entity, Fact, Mention, Name, Participation, Session, User, is_entity
+from ..model import Entity, Fact, Mention, Name, Participation, Session, User, encode, is_entity
 from ..store import Rows
 from ..text import normalise
 
@@ -57,6 +57,10 @@ _FACT: Final = {
     "pinned": "BOOLEAN",
     "supersedes": "STRING",
 }
+_READ: Final[dict[str, Callable[[Any], Value]]] = {
+    "STRING": str, "DOUBLE": float, "INT64": int, "BOOLEAN": bool,
+}  # fmt: skip
+"""What a value of each type is made by: an imported row may have whole numbers."""
 _TIMES: Final = {"id": "STRING", "times": "INT64"}
 NODES: Final = {
     USER: _SHOWN,
@@ -298,22 +302,9 @@ def _edge(row: Fact | Mention | Participation, canonical: Callable[[str], str]) 
     source, target = (
         (ENTITY, canonical(id)) if is_entity(id) else (USER, id) for id in (row.subject, row.object)
     )
-    values = (
-        row.id,
-        row.session,
-        row.predicate,
-        row.statement,
-        float(row.importance),
-        int(row.use_count),
-        None if row.valid_to is None else float(row.valid_to),
-        row.status,
-        float(row.recorded_at),
-        None if row.archived_at is None else float(row.archived_at),
-        float(row.last_used),
-        float(row.half_life),
-        row.pinned,
-        json.dumps(row.supersedes, ensure_ascii=False),
-    )
+    data = encode(row) | {"supersedes": json.dumps(row.supersedes, ensure_ascii=False)}
+    known = ((data[name], _READ[type]) for name, type in _FACT.items())
+    values = tuple(None if value is None else read(value) for value, read in known)
     return "KNOWS" if source[0] == USER else "RELATED_TO", source, target, values
 
 

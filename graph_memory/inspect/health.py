@@ -73,14 +73,7 @@ def describe(health: Health, language: str, zone: tzinfo, web: str = "") -> str:
     without = tell("loading" if health.is_loading else "none")
     lines = [
         tell("health_title"),
-        tell(
-            "health_counts",
-            facts=counts.get("fact", 0),
-            episodes=counts.get("episode", 0),
-            records=counts.get("records", 0),
-            messages=counts.get("messages", 0),
-            buffered=counts.get("buffered", 0),
-        ),
+        tell("health_counts", **{"fact": 0, "episode": 0, **counts}),
         tell(
             "health_index",
             state=tell("ready" if health.recall.ready else "building"),

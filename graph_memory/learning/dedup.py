@@ -27,7 +27,7 @@ from ..model import (
     is_entity,
     stable_id,
 )
-from ..retention import initial_half_life
+from ..retention import told_anew
 from ..text import characters, normalise, terms
 from ..visible_rows import LearnerRows
 from .batching import ChangeBuilder
@@ -259,20 +259,11 @@ def repeated(
     first = min(evidence, key=lambda m: m.id)
     about = fact.subject, fact.predicate, fact.object, fact.statement
     return replace(
-        fact,
+        told_anew(fact, speaker, first.at, now),
         id=fact_id(session, *about, evidence[0].id),
         session=session,
-        speaker=speaker,
-        said_at=first.at,
-        recorded_at=now,
-        last_used=first.at,
-        half_life=initial_half_life(fact.importance),
-        use_count=1,
         pinned=False,
-        status=Status.ACTIVE.value,
-        archived_at=None,
         supersedes=(),
-        corrects=False,
         evidence=tuple(m.id for m in evidence[:MAX_EVIDENCE]),
     )
 

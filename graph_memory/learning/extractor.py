@@ -189,9 +189,7 @@ class Extractor(Part):
         """
 
         def draft(rows: Rows) -> Draft:
-            facts = [
-                f for f in rows.find(Fact, session=message.session) if message.id in f.evidence
-            ]
+            facts = rows.resting(Fact, message)
             now, rate = self._context.now(), self._context.settings.time_decay_rate
             made = Draft(message.sender, ASKED)
             for fact in facts:  # what was asked comes last, by which an undo knows it

@@ -329,8 +329,7 @@ class Learning(Part):
                 await asyncio.wait(attempt, timeout=REMEMBER_TIMEOUT)
         if not await self._extractor.confirm(message, besides) and claimed.batch is not None:
             await self._extractor.keep(await self._journal.batch(claimed.batch), message, besides)
-        facts = await self._journal.read(lambda rows: rows.find(Fact, session=message.session))
-        return tuple(fact for fact in facts if message.id in fact.evidence)
+        return tuple(await self._journal.read(lambda rows: rows.resting(Fact, message)))
 
     async def revive(self) -> int:
         """Let batches that were given up be tried again; returns how many."""

@@ -40,7 +40,7 @@ from ..model import (
 )
 from ..privacy.redaction import redacted
 from ..privacy.scope import in_confidence
-from ..retention import initial_half_life
+from ..retention import initial_half_life, told_anew
 from ..store import Draft, Rows
 from ..store.rows import unsaid
 from ..text import clean_name, content, normalise, one_line, told_by
@@ -78,18 +78,12 @@ def correcting(
     until = _until(visible, old, words, at, zone)
     is_dated = old.valid_to is not None or (old.valid_from or 0.0) > at  # past, or to come
     new = replace(
-        old,
+        told_anew(old, turn.user, at, now),
         id=stable_id("f", here, old.id, "corrected", str(told.id)),
         session=here,
         object=old.object if is_named else old.subject,
         statement=said,
         keywords="",
-        speaker=turn.user,
-        said_at=at,
-        recorded_at=now,
-        last_used=at,
-        half_life=initial_half_life(old.importance),
-        use_count=1,
         valid_from=old.valid_from if is_dated else at,
         precision=old.precision if is_dated else "",
         valid_to=until,
@@ -97,9 +91,6 @@ def correcting(
         awaits=(),
         due=moved(old.due, old, words, at, zone),
         hearsay=old.hearsay and old.subject not in own,
-        status=Status.ACTIVE.value,
-        archived_at=None,
-        corrects=False,
         supersedes=tuple(fact.id for fact in same),
         evidence=(told.id,),
         confidential=old.confidential or in_confidence(told),

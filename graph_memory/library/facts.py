@@ -378,7 +378,7 @@ class Library(Part):
                     raise NotFoundError(f"there is nothing {id}")
             return Draft(actor, "settle", put=[Settled.of(one, other)])
 
-        return _done(await self._journal.commit(resolve), one)
+        return await self._enact(resolve, one)
 
     async def rivals(self, one: str, other: str) -> list[str]:
         """Titles of the groups in which two accounts spoke under one name."""
@@ -489,12 +489,12 @@ class Library(Part):
             facts = [self._own(rows, id, asker)[0] for id in ids]
             told = [self._written(rows, number, visible) for number in said]
             for message in told:
-                known = rows.find(Fact, session=message.session)
+                known = rows.resting(Fact, message)
                 facts += [fact for fact in known if fact.evidence == (message.id,)]
             gone = with_earlier(rows, facts, visible)
             return forgetting(rows, gone, Draft(actor, "forget"), visible, told)
 
-        return _done(await self._journal.commit(resolve), ", ".join([*ids, *map(str, said)]))
+        return await self._enact(resolve, ", ".join([*ids, *map(str, said)]))
 
     def _written(self, rows: Rows, number: int, visible: VisibleRows | None) -> Message:
         """A message that an asker can see and wrote; any of the owner's."""
@@ -539,7 +539,9 @@ class Library(Part):
         change = await self._journal.alter(
             lambda db, tell: messages.testify(db, said, turn.session, draft, now, tell)
         )
-        return _done(change, id)
+        if change is None:
+            raise NotFoundError(f"{id}: nothing changed")
+        return change
 
     async def retract(self, circle: str, ref: str, said: str = "", account: str = "") -> bool:
         """Delete a message that its platform took back, and what rests on it alone.
@@ -602,10 +604,10 @@ class Library(Part):
             relation: The predicate they are to have (``relate``).
         """
         wanted, now = list(ids), self._now()
-        change = await self._journal.commit(
-            lambda rows: handling(rows, action, wanted, actor, now, relation=relation)
+        return await self._enact(
+            lambda rows: handling(rows, action, wanted, actor, now, relation=relation),
+            ", ".join(wanted[:3]),
         )
-        return _done(change, ", ".join(wanted[:3]))
 
     async def amend(
         self, id: str, wanted: Amendment, actor: str, *, seen: str = "", mute: bool = False
@@ -629,7 +631,7 @@ class Library(Part):
             told = replace(wanted, due=moved(old.due, old, wanted.statement, now, self._zone))
             return amending(rows, old, told, actor, now, is_muted=mute)
 
-        return _done(await self._journal.commit(resolve), id)
+        return await self._enact(resolve, id)
 
     async def tell(self, session: str, subject: Meant, wanted: Amendment) -> Change:
         """Keep what the owner tells about somebody in a Session.
@@ -638,10 +640,9 @@ class Library(Part):
             NotFoundError: There is no such Session, or it is known already.
             UnclearError: A name may mean several.
         """
-        change = await self._journal.commit(
-            lambda rows: telling(rows, session, subject, wanted, self._now())
+        return await self._enact(
+            lambda rows: telling(rows, session, subject, wanted, self._now()), subject.name
         )
-        return _done(change, subject.name)
 
     async def hear_again(self, message: int, actor: str) -> Change:
         """Let a message be recalled that was not to be; ``NotFoundError`` if it may be."""
@@ -653,7 +654,7 @@ class Library(Part):
                 raise NotFoundError(f"message {message} is recalled")
             return Draft(actor, "hear_again", drop=[(Forgotten.kind, muted)])
 
-        return _done(await self._journal.commit(resolve), str(message))
+        return await self._enact(resolve, str(message))
 
     async def last_act(
         self, actor: str, besides: Collection[int], asker: Asker
@@ -846,12 +847,6 @@ def _threads(lines: list[FactLine]) -> list[Thread]:
         threads.setdefault(top(line.fact.id), []).append(line)
     made = [Thread(tuple(some)) for some in threads.values()]
     return sorted(made, key=lambda thread: (-begun(thread.newest), thread.newest.fact.id))
-
-
-def _done(change: Change | None, what: str) -> Change:
-    if change is None:
-        raise NotFoundError(f"{what}: nothing changed")
-    return change
 
 
 def _by_importance(line: FactLine) -> tuple[bool, float, float, str]:

@@ -7,7 +7,6 @@ thing never made something untrue of another.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 from ..context import Part
@@ -50,7 +49,7 @@ class IdentityEdits(Part):
             merge = Merge(stable_id("j", top), top, survivor, self._now())
             return Draft(actor, "merge", put=[merge])
 
-        return await self._commit(resolve)
+        return await self._enact(resolve, node)
 
     async def split(self, node: str, actor: str) -> Change:
         """Let a merged entity be one of its own again, with what was merged into it.
@@ -71,7 +70,7 @@ class IdentityEdits(Part):
             put = _apart(rows, identities, members)
             return Draft(actor, "split", put=[*put], drop=[(Merge.kind, merge.id)])
 
-        return await self._commit(resolve)
+        return await self._enact(resolve, node)
 
     async def merges(self) -> list[tuple[Called, Called]]:
         """What goes under what, the oldest merge first, as the owner sees them."""
@@ -105,7 +104,7 @@ class IdentityEdits(Part):
                 raise BondError(code, f"{account} and {other} are linked already")
             return Draft(actor, "link", put=[Link.of(account, other)])
 
-        return await self._commit(resolve)
+        return await self._enact(resolve, account)
 
     async def unlink(self, account: str, actor: str) -> Change:
         """Let an account be a person of its own; the others stay linked to each other.
@@ -131,7 +130,7 @@ class IdentityEdits(Part):
             put += _apart(rows, identities, members)
             return Draft(actor, "unlink", put=[*put], drop=[(Link.kind, link.id) for link in gone])
 
-        return await self._commit(resolve)
+        return await self._enact(resolve, account)
 
     async def links(self) -> list[dict[str, str]]:
         """The accounts of each person who has several, with what each was called last."""
@@ -145,11 +144,6 @@ class IdentityEdits(Part):
             ]
 
         return await self._journal.read(work)
-
-    async def _commit(self, resolve: Callable[[Rows], Draft]) -> Change:
-        change = await self._journal.commit(resolve)
-        assert change is not None  # each of them writes or deletes a row, or raises
-        return change
 
 
 def _apart(rows: Rows, identities: Identities, members: frozenset[str]) -> list[Fact]:

@@ -291,7 +291,8 @@ class Backups(Part):
             return
         if self._journal.replica:  # other bots have backups as well
             retracted = {m: at for m, at in retracted.items() if at < self._now() - SHARED}
-        await self._journal.alter(lambda db, _tell: retraction.close(db, retracted))
+        closed = retraction.CLOSED
+        await self._journal.alter(lambda db, _: retraction.put_marks(db, retracted, closed))
 
     # ---------------------------------------------------- in the backup thread
 

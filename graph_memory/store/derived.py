@@ -11,8 +11,8 @@ import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from ..model import Basis, Data, Row, decode, kind_named, registered
-from .rows import Draft, Rows, rewrite_log, trimmed
+from ..model import Basis, Data, Row, decode, registered
+from .rows import Draft, Rows, blank_log, trimmed
 
 Key = tuple[str, str]
 
@@ -60,17 +60,10 @@ class Derived:
 
     def blank(self, db: sqlite3.Connection, session: str) -> None:
         """Take the words that did not stand before out of the log."""
-
-        def left(kind: str, id: str, state: Data | None, number: int) -> Data | None:
-            cls = kind_named(kind)
-            if not state or not cls or not self.differs(cls, id, state, number):
-                return state
-            return {**state, **dict.fromkeys(cls.words, "")}
-
         query = "SELECT id FROM change WHERE id >= ? AND instr(ops, ?) ORDER BY id"
         values = (self.learned, json.dumps(session, ensure_ascii=False))
         found = db.execute(query, values).fetchall() if self.before else ()
-        rewrite_log(db, (number for (number,) in found), left)
+        blank_log(db, (number for (number,) in found), self.differs)
 
     def differs(self, cls: type[Row], id: str, state: Data, change: int) -> bool:
         """Whether a state that a change found or left has words that did not stand before."""

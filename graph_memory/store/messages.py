@@ -228,12 +228,10 @@ def confide(db: sqlite3.Connection, request: Message, at: float) -> list[Message
         return []
     told, rows = replace(before, confided=True), Rows(db)
     db.execute("UPDATE message SET confided = 1 WHERE id = ?", (told.id,))
-    query = "SELECT data FROM row WHERE kind = 'fact' AND session = ?"
-    query += " AND ? IN (SELECT value FROM json_each(data, '$.evidence'))"
-    learned = rows_of(Fact, db.execute(query, (told.session, told.id)))
     session = rows.get(Session, told.session)
     # What is shown to a group was told by nobody in confidence.
     is_shown = session is not None and session.is_group
+    learned = rows.resting(Fact, told)
     kept: list[Row] = [_kept(db, fact, told, is_shown=is_shown) for fact in learned]
     query = "SELECT data FROM row WHERE kind = ? AND session = ? AND NOT (a = ? AND b = ?)"
     query += " AND ? = json_extract(data, '$.first_at') AND ? = json_extract(data, '$.last_at')"
@@ -250,10 +248,8 @@ def confide(db: sqlite3.Connection, request: Message, at: float) -> list[Message
         else replace(each, confidential=True)
         for each in rows.episodes_of(told.session, [told.id])
     ]
-    query = "SELECT kind, id FROM row WHERE kind = ? AND session = ?"
-    query += " AND ? IN (SELECT value FROM json_each(data, '$.evidence'))"
-    shown = [cls.kind for cls in registered() if is_shown and cls.basis is Basis.EACH]
-    gone = [row for kind in shown for row in db.execute(query, (kind, told.session, told.id))]
+    shown = [cls for cls in registered() if is_shown and cls.basis is Basis.EACH]
+    gone = [(row.kind, row.id) for cls in shown for row in rows.resting(cls, told)]
     draft = Draft("chat", "confided", kept, gone)
     derived = Derived.since(db, told.session, [told.batch] if is_shown and told.batch else ())
     derived.bring_back(db, draft, at)

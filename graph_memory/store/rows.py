@@ -157,6 +157,14 @@ class Rows:
         query = f"SELECT data FROM row WHERE kind = :kind{where} ORDER BY {order}"
         return rows_of(cls, self._db.execute(query, {"kind": cls.kind, "newest": newest, **given}))
 
+    def resting(self, cls: type[R], message: Message) -> list[R]:
+        """The rows of ``cls`` that rest on a message of their Session, in order of id."""
+        query = (
+            "SELECT data FROM row WHERE kind = ? AND session = ?"
+            " AND ? IN (SELECT value FROM json_each(data, '$.evidence')) ORDER BY id"
+        )
+        return rows_of(cls, self._db.execute(query, (cls.kind, message.session, message.id)))
+
     def about(self, node: str) -> list[Fact]:
         """The facts of which a node is subject or object, in order of id."""
         found = {fact.id: fact for fact in (*self.find(Fact, a=node), *self.find(Fact, b=node))}
@@ -485,6 +493,22 @@ def rewrite_log(
         if after != before:
             body = json.dumps(after, ensure_ascii=False)
             db.execute("UPDATE change SET ops = ? WHERE id = ?", (body, number))
+
+
+def blank_log(
+    db: sqlite3.Connection,
+    numbers: Iterable[int],
+    goes: Callable[[type[Row], str, Data, int], bool],
+) -> None:
+    """Blank the words of states in changes that ``goes(class, id, state, number)``."""
+
+    def left(kind: str, id: str, state: Data | None, number: int) -> Data | None:
+        cls = kind_named(kind)
+        if not state or not cls or not goes(cls, id, state, number):
+            return state
+        return {**state, **dict.fromkeys(cls.words, "")}
+
+    rewrite_log(db, numbers, left)
 
 
 def trimmed(db: sqlite3.Connection) -> int:

@@ -60,16 +60,12 @@ _OURS = secrets.token_hex(4)
 """Tells the drafts of this process from those that a kill left."""
 
 
-class Stop:
+class Stop(threading.Event):
     """Asked between two pieces of work whether to go on."""
-
-    def __init__(self) -> None:
-        self._event = threading.Event()
-        self.set = self._event.set
 
     def look(self) -> None:
         """Raise ``ClosedError`` once it was set."""
-        if self._event.is_set():
+        if self.is_set():
             raise ClosedError("the import was stopped")
 
 
