@@ -40,6 +40,8 @@ _MYSELF = frozenset({"我", "我自己", "自己", "本人", "me", "myself", "i"
 _SPACE = re.compile(rf"[\s,，。！？!?、；;：:()（）\"“”「」『』《》【】~{MASK[0]}]+|\.+(?!\w)")
 _LATIN = re.compile(r"[a-z][a-z'’]*")
 _HAN = re.compile(f"[{CJK}]+")
+_PARTED = rf"(?:[了过過完][{CJK}]{{0,4}}?|的)?"
+"""What may stand inside of a verb with its object: 结了婚, 请了三天假, 分的手."""
 _OWN = re.compile("^(?:我|我们|咱|咱们)(?:家的?|的)(?=.)")
 """Whose something is, which a memory of it need not say: 我的猫."""
 
@@ -92,9 +94,13 @@ def find(
         for each in some
         if each.document.source.id not in options.exclude and each.document.key not in repeated
     ]
-    holding.sort(
-        key=lambda c: (c.foreign, c.replaced is not None, -c.score, -c.document.at, c.document.key)
-    )
+    asked = {each.document.key for each in some if not _tells(index, visible, each)}
+
+    def order(one: Candidate) -> tuple[object, ...]:
+        key, at = one.document.key, one.document.at
+        return one.foreign, key in asked, one.replaced is not None, -one.score, -at, key
+
+    holding.sort(key=order)
     there = {each.document.key for each in some}
     chosen = select(index, visible, ranking, question.said, options, TokenTally(renderer)).chosen
     similar = [each for each in chosen if each.document.key not in there]
@@ -107,6 +113,12 @@ def find(
     return SearchResult(
         tuple(map(renderer.item, page)), len(holding), tuple(map(renderer.item, similar))
     )
+
+
+def _tells(index: Index, visible: VisibleSet, candidate: Candidate) -> bool:
+    """Whether it is no message that only asks, greets or laughs."""
+    said, number = candidate.document.source, int(visible.numbers[candidate.position])
+    return not isinstance(said, Message) or index.documents.telling(number, said.text) > 0
 
 
 def _is_similar(index: Index, question: Question, ranking: Ranking, candidate: Candidate) -> bool:
@@ -200,7 +212,8 @@ def _test(word: str) -> Callable[[str], object]:
         number = re.compile(rf"(?<!\d){word}(?!\d)")
         return lambda text: number.search(in_figures(normalise(text)))
     if _HAN.fullmatch(word):  # as it stands, which is quicker
-        return re.compile(in_either_form(word)).search
+        parts = in_either_form(word[:1]), in_either_form(word[1:])
+        return re.compile((_PARTED if len(word) == 2 else "").join(parts)).search
     is_counted = word[0].isdecimal() and not word.isdecimal()
     whole = re.compile(WHOLE * is_counted + re.escape(word))
     return lambda text: whole.search(in_figures(normalise(text)))

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..model import Episode, Fact, Message
 from ..remember_requests import without_request
-from ..text import content, normalise, significance
+from ..text import content, normalise, significance, terms
 from .documents import Source
 from .index import Index
 from .lexical import search_terms
@@ -317,7 +317,8 @@ def _already(
     if isinstance(source, Message):
         if source.id in exclude:
             return Reason.EXCLUDED
-        if normalise(source.text) == asked:
+        words = terms(source.text)
+        if normalise(source.text) == asked or (len(words) < 2 and "".join(words) in asked):
             return Reason.ECHO
     if isinstance(source, Episode):
         is_current = any(source.first_message <= id <= source.last_message for id in exclude)
