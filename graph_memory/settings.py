@@ -109,6 +109,11 @@ class Settings:
         is_local = ipaddress.ip_address(self.webui_host).is_loopback
         return not is_local and not self.webui_public_url.startswith("https://")
 
+    @property
+    def floor(self) -> float:
+        """How faint a memory is that is archived; 0 where none ever is."""
+        return self.min_importance_threshold if self.prune_interval else 0.0
+
     def remembers(self, session: Session, user: str) -> bool:
         """Whether what somebody (empty: nobody known) says in a chat may be stored."""
         if any(_lists(entry, session, user) for entry in self.never_remember):

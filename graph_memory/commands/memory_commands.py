@@ -203,7 +203,7 @@ class Commands(Answers):
     async def preview(self, turn: Turn) -> str:
         """What the settings would forget, and when; even how much is for owners only."""
         settings = self.memory.settings
-        if not settings.time_decay_rate or not settings.min_importance_threshold:
+        if not settings.time_decay_rate or not settings.floor:
             return self._say("preview_never")
         if not turn.is_owner:
             return self._say("preview_private")

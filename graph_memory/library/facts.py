@@ -446,7 +446,7 @@ class Library(Part):
             names.get(fact.object, fact.object) if fact.object != fact.subject else "",
             session,
             strength(fact, self._now(), settings.time_decay_rate),
-            fades_at(fact, settings.min_importance_threshold, settings.time_decay_rate),
+            fades_at(fact, settings.floor, settings.time_decay_rate),
             superseded,
         )
 

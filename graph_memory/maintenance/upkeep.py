@@ -10,7 +10,7 @@ import logging
 import sqlite3
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from functools import partial
 from typing import TypeVar
 
@@ -129,7 +129,8 @@ class Upkeep(Part):
             return HOUR
         await self.begin()
         await self._slices(lambda db: queries.expired(db, self._now(), SLICE), self._expire)
-        interval = self._context.settings.prune_interval * HOUR
+        settings = self._context.settings
+        interval = (settings.prune_interval or 24 * bool(settings.keep_messages_days)) * HOUR
         now, zone = self._now(), self._context.zone
         today = midnight(now, zone, 1) - now + 1.0  # when facts are to go
         if not interval:
@@ -152,30 +153,33 @@ class Upkeep(Part):
     async def run(self) -> Report:
         """Do everything that is due: facts, then summaries, then what may go."""
         now, settings = self._now(), self._context.settings
-        rate, threshold = settings.time_decay_rate, settings.min_importance_threshold
+        done = await self._tend(now) if settings.prune_interval else Report(0, 0)
+        if days := settings.keep_messages_days:
+            before = now - days * DAY
+            thinned = await message_retention.thin(self._journal, before, self._quiet)
+            done = replace(done, thinned=thinned)
+        await message_retention.prune(self._journal, self._embedding(), now, self._quiet)
+        await self._journal.set_note(_LAST_RUN, str(self._now()))
+        await asyncio.to_thread(trim_heap)  # what a day of messages left behind
+        if done != Report(0, 0):
+            logger.info(
+                "upkeep: %d facts archived, %d deleted, %d entities gone, %d records written,"
+                " %d old messages deleted",
+                *astuple(done),
+            )
+        return done
+
+    async def _tend(self, now: float) -> Report:
+        rate, floor = self._context.settings.time_decay_rate, self._context.settings.floor
         archived = await self._slices(
-            lambda db: queries.fading(db, [now], threshold, rate, SLICE)[0][0], self._archive
+            lambda db: queries.fading(db, [now], floor, rate, SLICE)[0][0], self._archive
         )
         archived += await self._slices(
             lambda db: queries.superseded_before(db, now - GRACE, SLICE), self._archive
         )
         deleted = await self._slices(lambda db: queries.deletable(db, now - GRACE, SLICE), _delete)
         orphaned = await self._slices(lambda db: _orphans(db, now - GRACE, FEW), _delete_orphans)
-        records = await self._summaries.write()
-        thinned = 0
-        if days := settings.keep_messages_days:
-            thinned = await message_retention.thin(self._journal, now - days * DAY, self._quiet)
-        await message_retention.prune(self._journal, self._embedding(), now, self._quiet)
-        await self._journal.set_note(_LAST_RUN, str(self._now()))
-        await asyncio.to_thread(trim_heap)  # what a day of messages left behind
-        done = Report(archived, deleted, orphaned, records, thinned)
-        if done != Report(0, 0):
-            logger.info(
-                "upkeep: %d facts archived, %d deleted, %d entities gone, %d records written,"
-                " %d old messages deleted",
-                *(archived, deleted, orphaned, records, thinned),
-            )
-        return done
+        return Report(archived, deleted, orphaned, await self._summaries.write())
 
     async def preview(
         self,
@@ -193,7 +197,7 @@ class Upkeep(Part):
         """
         now, settings = self._now(), self._context.settings
         rate = settings.time_decay_rate if rate is None else rate
-        threshold = settings.min_importance_threshold if threshold is None else threshold
+        threshold = settings.floor if threshold is None else threshold
         times = [now + span * DAY for span in days]
         found = await self._journal.look(
             lambda db: queries.fading(db, times, threshold, rate, limit)

@@ -98,14 +98,15 @@ def told(first: Message, last: Message, summary: str = "张三聊了很多", **m
     return replace(made, **more)  # type: ignore[arg-type]
 
 
-async def test_what_went_over_time_is_counted(world):
+@pytest.mark.parametrize("interval", [0, 24])
+async def test_what_went_over_time_is_counted(world, interval: int):
     assert (await world.journal.counts())["thinned"] == 0
     for days in (100, 200):
         first = await world.say("今天好累", world.clock.now)
         last = await world.say("睡了", world.clock.now + 1)
         await world.put(replace(told(first, last), id=f"ep:{days}"))
         world.clock.now += 100 * DAY
-        await world.run(keep_messages_days=99)
+        await world.run(keep_messages_days=99, prune_interval=interval)
     counts = await world.journal.counts()
     assert (counts["thinned"], counts["messages"]) == (4, 0)
 

@@ -224,6 +224,19 @@ async def test_it_runs_by_itself_when_an_interval_is_over(journal, clock, monkey
     await upkeep.close()
 
 
+async def test_turned_off_it_archives_nothing_and_looks_after_old_messages_daily(journal, clock):
+    await put(journal, HOME, fact(HOME, ZHANG, entity("雨"), "昨天下雨了", importance=0.0))
+    upkeep = make(context(journal, Settings(prune_interval=0, keep_messages_days=30), now=clock))
+    await upkeep._step()
+    clock.now = T0 + 400 * DAY
+    (now,) = await upkeep.preview((0,))
+    (tried,) = await upkeep.preview((0,), rate=1.0, threshold=0.25)
+    assert (now.total, tried.total) == (0, 1)
+    await upkeep._step()
+    assert [row.status for row in await scan(journal, Fact)] == ["active"]
+    assert await upkeep.last_run() == clock.now
+
+
 async def test_what_somebody_dated_goes_with_what_it_replaced_but_not_with_others_words(
     journal, upkeep, clock
 ):
