@@ -19,12 +19,12 @@ from ..inspect.health import describe, learning_failure
 from ..library import NamedChange, worded
 from ..locales import TEXTS, explain, in_all, say
 from ..model import Asker, Change, Episode, Fact, Turn
-from ..privacy.redaction import secrets
-from ..recall import Item, task_note, without_name
+from ..privacy.redaction import disclosed, secrets
+from ..recall import Item, task_note, telling, without_name
 from ..references import Reference
 from ..remember_requests import request
 from ..service import MemoryService
-from ..text import fenced, one_line, says_something, terms
+from ..text import fenced, one_line, says_something, simplified, terms
 from .companion_commands import CompanionCommands
 from .people_commands import PeopleCommands
 from .privacy_commands import PrivacyCommands
@@ -32,6 +32,7 @@ from .transfers import TransferCommands
 from .usage import (
     CONFIRM,
     EVERYTHING,
+    LAST,
     LISTED,
     MAX_GIVEN,
     NEEDED,
@@ -279,21 +280,21 @@ class Commands(Answers):
 
     async def forget(self, turn: Turn, which: str) -> str:
         """Forget lines by number or id, now or one of them once a day is over."""
-        if not which:
-            return self._say("forget_what")
         if which.strip().casefold() in _ME:
             return self._say("forgetme_first", account="")
-        number, day = numbered(which)
-        many = several(which)
-        memories: list[Reference] = []
-        for each in many or [number]:
+        (number, day), many = numbered(which), several(which)
+        is_last = LAST.fullmatch(simplified(which.strip())) is not None
+        memories = await self._last(turn) if is_last else []
+        if not which or (is_last and not memories):
+            return self._say("forget_what")
+        for each in [] if is_last else many or [number]:
             if (memory := self._meant(turn, each)) is None:
                 named = each if number_of(each) else which
                 return self._say("forget_number", number=one_line(named, MAX_STATEMENT))
             memories.append(memory)
         asker = None if turn.is_admin else turn.asker
         try:
-            if day and not many and day.casefold() not in _NOW:
+            if day and not (many or is_last) and day.casefold() not in _NOW:
                 return await self.forget_later(turn, memories[0], day, asker)
             change = await self.drop(turn, memories, asker)
         except NotFoundError:
@@ -306,6 +307,15 @@ class Commands(Answers):
         gone = sum(op.row is None and op.kind == Fact.kind for op in change.ops)
         key = "forgotten_id" if not texts[0] else "forgotten_all" if gone > 1 else "forgotten"
         return self._say(key, statement=texts[0])
+
+    async def _last(self, turn: Turn) -> list[Reference]:
+        """What the speaker told last in this chat, or the facts it became."""
+        found = await self.memory.library.last_told(turn.asker, turn.session.id, telling)
+        if found is None:
+            return []
+        said, facts = found
+        lines = [Reference(Fact.kind, fact.id, fact.statement) for fact in facts]
+        return lines or [Reference(MESSAGE, str(said.id), disclosed(said).text)]
 
     async def drop(self, turn: Turn, memories: Sequence[Reference], asker: Asker | None) -> Change:
         """Forget facts and somebody's very words; as :meth:`Library.forget`."""

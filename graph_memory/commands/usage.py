@@ -45,6 +45,12 @@ _LINES = re.compile(rf"{_LINE}(?:\s?(?:[-~—–至到]|to\b)\s?{_LINE})?")
 _AND = re.compile(r"\s?(?:,?\s?and\b|[,、;+&和及与跟])\s?|\s")
 _ALL_GO = re.compile(r"\s?都?(?:不要|[忘删][掉了除]?)?[了吧]?")
 """What may stand behind lines that are to be forgotten."""
+LAST = re.compile(
+    r"(?:我?(?:上一?|最[近新]的?一?|刚[才刚]?)(?:我?[说记](?:住|下)?)?的?那?一?)"
+    r"(?:[条句个](?:话|记忆|消息)?|(?<=的))"
+    r"|(?i:(?:the |my )?last(?: one| thing| line| message| memory)?|what i just said)"
+)
+"""The line that was told last: 上一条, 刚才说的那句, the last one; in simplified characters."""
 _BEHIND = re.compile(
     r"(?:\s+|[，、]\s*|,(?!\d)\s*|(?<=[\d条條个個])(?:[:：。](?!\d)\s*|(?=[更改])))"
     r"(?:(?:不[对對是]的?|[记記]?[错錯]了)[，,。！!\s]+|(?i:no|nope|wrong)[，,.!！]\s*)?"

@@ -504,6 +504,26 @@ class Library(Part):
             raise NotFoundError(f"there is no message {number} of yours")
         return said
 
+    async def last_told(
+        self, asker: Asker, session: str, tells: Callable[[str], float]
+    ) -> tuple[Message, list[Fact]] | None:
+        """What an asker told last in a Session, not forgotten, and the facts it became."""
+
+        def work(rows: Rows) -> tuple[Message, list[Fact]] | None:
+            visible = self._context.visible(rows, asker)
+            gone = {row.message for row in rows.find(Forgotten, session=session)}
+            lines = reversed(rows.messages_before(session, None, EPISODE_MESSAGES))
+            own = (each for each in lines if each.sender in asker.accounts)
+            said = next((each for each in own if each.id not in gone and tells(each.text)), None)
+            if said is None:
+                return None
+            known = [f for f in rows.find(Fact, session=session) if said.id in f.evidence]
+            return said, [
+                f for f in known if visible.shows(f) and asker.accounts & {f.subject, f.speaker}
+            ]
+
+        return await self._journal.read(work)
+
     async def expire(self, id: str, at: float, asker: Asker | None, actor: str) -> None:
         """Let a fact be forgotten of itself at a time; whose, see :meth:`forget`."""
 

@@ -7,6 +7,7 @@ journal: ``visible.py`` restricts it, ``query.py`` reads the question, ``ranking
 
 from .index import Index as Index
 from .query import RecallOptions as RecallOptions
+from .query import telling as telling
 from .recaller import EMBEDDING_SHARE as EMBEDDING_SHARE
 from .recaller import Recall as Recall
 from .recaller import Recaller as Recaller
