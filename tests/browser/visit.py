@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 ROLES = ("button", "link", "combobox", "slider", "heading", "option", "listbox", "searchbox")
 DONE = {
     "press": "click", "check": "check", "focus": "focus", "fill": "fill", "choose": "select_option",
-    "point": "hover",
+    "point": "hover", "press-twice": "dblclick",
 }  # fmt: skip
 """What is done to a target, as Playwright calls it."""
 CHECKS = {
@@ -35,11 +35,11 @@ class BrowserVisit:
     """Plays a case: a line is what somebody does, or what is to be seen then.
 
     ``open /path width=360 language=en`` begins, at a node of the graph with ``open node=…``;
-    ``go``, ``reload``, ``back`` and ``log-in`` lead on. ``press``, ``point``, ``check``, ``focus``,
-    ``fill … | text`` and ``choose … | value`` are done to a target (``drag … | 8 8 88 48`` from
-    a place in it to another), ``touch`` and ``touch-twice`` to a node of the picture, ``key j
-    Enter`` and ``type`` by the keyboard; ``walk Tab | words`` presses a key until the words have
-    the focus. ``upload name | text`` sends a file, ``ask user; group; persona; words`` is what
+    ``go``, ``reload``, ``back`` and ``log-in`` lead on. ``press``, ``press-twice``, ``point``,
+    ``check``, ``focus``, ``fill … | text`` and ``choose … | value`` are done to a target (``drag …
+    | 8 8 88 48`` from a place in it to another), ``touch`` and ``touch-twice`` to a node of the picture,
+    ``key j Enter`` and ``type`` by the keyboard; ``walk Tab | words`` presses a key until the words
+    have the focus. ``upload name | text`` sends a file, ``ask user; group; persona; words`` is what
     somebody is reminded of. ``hearsay`` makes a fact doubtful for the time of the case,
     ``forget-cookies`` ends the login but for the language, ``pardon words`` lets what has gone
     wrong so far be, if it has them.

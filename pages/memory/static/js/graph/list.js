@@ -30,7 +30,9 @@ export class List extends EventTarget {
     Object.assign(this, { element, model, outlines, words, types, predicates, states });
     this.length = PAGE;
     this.start = null; // id of the node at which a way begins
+    this.pressed = element; // what was clicked last
     element.addEventListener("keydown", (event) => this.#step(event));
+    element.addEventListener("click", (event) => this.#once(event), true);
     for (const [type, on] of [["focusin", true], ["focusout", false], ["pointerover", true], ["pointerout", false]]) {
       element.addEventListener(type, (event) => {
         const edge = event.target.closest?.("[data-edge]")?.dataset.edge;
@@ -190,6 +192,16 @@ export class List extends EventTarget {
 
   #other({ source, target }, from) {
     return this.model.nodes.get(source === from ? target : source).name;
+  }
+
+  // The second of two clicks is not for what a redraw has put under it.
+  #once(event) {
+    if (event.detail > 1 && !this.pressed.isConnected) {
+      event.preventDefault();
+      event.stopPropagation();
+    } else {
+      this.pressed = event.target;
+    }
   }
 
   #step(event) {
