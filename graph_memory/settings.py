@@ -43,6 +43,8 @@ PRESENCE = ("participated_in", "mentioned_in")
 _RELATION = re.compile(r"([a-z][a-z_]{0,23})\s*[|｜]\s*([^|｜]+?)\s*[|｜]\s*([^|｜]+)")
 """A predicate of the owner's, with its Chinese and its English name."""
 _SIGNS = str.maketrans("：＊", ":*")
+ORIGIN = "https://memory.example.com"
+"""What a public address of the memory page looks like."""
 HOST = "127.0.0.1"
 """Where the memory page listens by default."""
 
@@ -173,7 +175,9 @@ class Setting:
         try:
             return _CHECKS[self.name](value) if self.name in _CHECKS else value
         except ValueError as error:
-            raise SettingError(self.name, str(error)) from None
+            wrong = SettingError(self.name, str(error))
+            code = "setting_form" if self.default else "setting_form_empty"
+            raise wrong.told(code, form=self.default or ORIGIN) from None
 
     def _words(self, value: Any) -> tuple[str, ...]:
         """Those of the accepted words (if any) that are given, in their order."""
@@ -280,7 +284,8 @@ def _right(name: str, known: tuple[str, ...], wrong: list[str], code: str) -> tu
 def _note(value: str) -> str:
     value = clean(value, MAX_NOTE + 1)
     if len(value) > MAX_NOTE:
-        raise ValueError(f"longer than {MAX_NOTE} characters")
+        error = SettingError("learning_note", f"longer than {MAX_NOTE} characters")
+        raise error.told("setting_long", high=MAX_NOTE)
     return value
 
 
@@ -317,7 +322,7 @@ def _origin(value: str) -> str:
         if not name or any(parts[2:]) or "@" in parts.netloc:
             raise ValueError
     except (ValueError, KeyError):
-        raise ValueError(f"{value!r} is not like https://memory.example.com") from None
+        raise ValueError(f"{value!r} is not like {ORIGIN}") from None
     name = f"[{name}]" if ":" in name else name
     return f"{parts.scheme}://{name}" + (f":{port}" if port not in {None, usual} else "")
 

@@ -114,7 +114,10 @@ def test_spaces_hold_two_groups_at_least_and_each_group_once():
 def test_the_owners_words_to_the_learner_are_short():
     assert read({"learning_note": " 成绩不记\u202e "})[0].learning_note == "成绩不记"
     settings, problems = read({"learning_note": "长" * 501})
-    assert (settings.learning_note, len(problems)) == ("", 1)
+    assert settings.learning_note == ""
+    assert [explain("zh", problem) for problem in problems] == [
+        "设置 learning_note 最多 500 字，当作没有填"
+    ]
 
 
 def test_groups_that_were_turned_off_stay_off():
@@ -130,12 +133,15 @@ def test_groups_that_were_turned_off_stay_off():
 
 def test_what_is_wrong_is_told_in_both_languages():
     wrong = {"audience": "所有人", "webui_key": "short", "webui_public_url": "记忆"}
+    wrong |= {"quiet_hours": "晚上", "webui_host": "example.org"}
     _, problems = read({"retrieval_top_k": 99, **wrong})
     assert [explain("zh", problem) for problem in problems] == [
         "设置 audience 里的“所有人”不在 participants, off 之中，改用 participants",
         "设置 retrieval_top_k 要在 1 到 50 之间，改用 8",
+        "设置 quiet_hours 要写成 23:00-08:00 这样，改用默认的",
+        "设置 webui_host 要写成 127.0.0.1 这样，改用默认的",
         "设置 webui_key 至少要 8 个字符，改用自动生成的密钥",
-        "设置 webui_public_url 填的值不能用，当作没有填；原因见日志",
+        "设置 webui_public_url 要写成 https://memory.example.com 这样，当作没有填",
     ]
 
 

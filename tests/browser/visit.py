@@ -36,13 +36,13 @@ class BrowserVisit:
 
     ``open /path width=360 language=en`` begins, at a node of the graph with ``open node=…``;
     ``go``, ``reload``, ``back`` and ``log-in`` lead on. ``press``, ``press-twice``, ``point``,
-    ``check``, ``focus``, ``fill … | text`` and ``choose … | value`` are done to a target (``drag …
-    | 8 8 88 48`` from a place in it to another), ``touch`` and ``touch-twice`` to a node of the picture,
-    ``key j Enter`` and ``type`` by the keyboard; ``walk Tab | words`` presses a key until the words
-    have the focus. ``upload name | text`` sends a file, ``ask user; group; persona; words`` is what
-    somebody is reminded of. ``hearsay`` makes a fact doubtful for the time of the case,
-    ``forget-cookies`` ends the login but for the language, ``pardon words`` lets what has gone
-    wrong so far be, if it has them.
+    ``check``, ``focus``, ``fill … | text`` and ``choose … | value`` are done to a target
+    (``drag … | 8 8 88 48`` from a place in it to another), ``touch`` and ``touch-twice`` to a
+    node of the picture, ``key j Enter`` and ``type`` by the keyboard; ``walk Tab | words``
+    presses a key until the words have the focus. ``upload name | text`` sends a file,
+    ``ask user; group; persona; words`` is what somebody is reminded of. ``hearsay`` makes a
+    fact doubtful for the time of the case, ``forget-cookies`` ends the login but for the
+    language, ``pardon words`` lets what has gone wrong so far be, if it has them.
 
     A target is ``role:name``, ``label:…``, ``"words"`` or a CSS selector; of several it is the
     first. ``see`` and ``gone`` say whether it is there, ``has`` or ``lacks … | words``,
