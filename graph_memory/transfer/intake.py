@@ -20,6 +20,7 @@ from ..deletion import Tombstones, forget_me, retraction
 from ..errors import FormatError
 from ..learning.batching import claimer
 from ..model import BOT, NOBODY, Episode, Erased, Message, Presence, Session, session_of, user_id
+from ..remember_requests import declined
 from ..settings import Remembers
 from ..store import Draft, Rows, contents
 from ..store import messages as mail
@@ -42,7 +43,8 @@ UNKNOWN_SPEAKER = "unknown speaker"
 _TABLES = """
     CREATE TABLE line (
         key TEXT NOT NULL PRIMARY KEY, session TEXT NOT NULL, sender TEXT NOT NULL,
-        name TEXT NOT NULL, text TEXT NOT NULL, at REAL NOT NULL, slack REAL NOT NULL
+        name TEXT NOT NULL, text TEXT NOT NULL, at REAL NOT NULL, slack REAL NOT NULL,
+        is_to_bot INTEGER NOT NULL
     );
     CREATE TABLE live (id INTEGER PRIMARY KEY, number INTEGER NOT NULL);
     CREATE INDEX live_number ON live (number);
@@ -141,6 +143,7 @@ class SourceLine:
         at: When, seconds since the epoch.
         slack: Seconds by which ``at`` may be wrong.
         repeats: Whether a second line of the same key was said once more.
+        is_to_bot: Whether it was said to the bot, in a group as well.
     """
 
     key: str
@@ -152,6 +155,7 @@ class SourceLine:
     at: float
     slack: float = EXACT
     repeats: bool = False
+    is_to_bot: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,10 +240,13 @@ class Intake:
         is_bot = line.sender == BOT
         sender = BOT if is_bot else user_id(place.platform, line.sender or place.account or NOBODY)
         name = "" if is_bot else clean_name(line.name)
-        times = 1
+        times, is_to_bot = 1, line.is_to_bot or not place.group
         while not self.db.execute(
-            "INSERT OR IGNORE INTO line VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (self._reference(line.key, times), session.id, sender, name, text, line.at, line.slack),
+            "INSERT OR IGNORE INTO line VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                self._reference(line.key, times),
+                *(session.id, sender, name, text, line.at, line.slack, is_to_bot),
+            ),
         ).rowcount:
             if not line.repeats:
                 self.skipped["double"] += 1
@@ -323,7 +330,7 @@ class Intake:
         self.skipped["paused"] += messages or rows
 
     def _retract(self, gaps: Gaps, remembers: Remembers) -> None:
-        """Leave out what may have been said in a gap, the answers to it, what rests on it."""
+        """Leave out what may be of a gap, or was not to be kept, with the answers."""
         places = contents.sessions(self.db)
 
         def tell(event: object) -> None:
@@ -331,15 +338,20 @@ class Intake:
                 self.skipped["paused"] += len(event.messages)
 
         gone: list[int] = []
+        before: dict[tuple[str, str], int] = {}
         last, was_gone = "", False
-        query = "SELECT m.id, m.session, m.sender, m.at, ifnull(l.slack, 0) FROM message m"
-        query += " LEFT JOIN line l ON l.key = m.ref ORDER BY m.session, m.id"
-        for id, session, sender, at, slack in self.db.execute(query):
+        query = "SELECT m.id, m.session, m.sender, m.at, m.text, ifnull(l.slack, 0),"
+        query += " ifnull(l.is_to_bot, 0) FROM message m LEFT JOIN line l ON l.key = m.ref"
+        query += " ORDER BY m.session, m.id"
+        for id, session, sender, at, text, slack, is_to_bot in self.db.execute(query):
             place = places.get(session)
             if place is None:
                 continue
             people = set() if sender.endswith(f":{NOBODY}") else {sender, place.owner} - {""}
-            is_off = sender != BOT and not remembers(place, sender)
+            which = declined(text) if is_to_bot and sender != BOT else None
+            said, before[session, sender] = before.get((session, sender)), id
+            gone += [said] if which and said and people else []
+            is_off = (sender != BOT and not remembers(place, sender)) or which is not None
             # Of lines nobody knows to whom they were said, nor exactly when.
             is_answer = slack > 0 and sender == BOT and session == last and was_gone
             is_held = gaps.hold(place.circle, people, at - slack, at + slack)

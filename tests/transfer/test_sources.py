@@ -287,6 +287,27 @@ async def test_a_year_of_astrbots_history(journal: Journal, tmp_path: Path) -> N
     assert "工具的结果" not in {m.text for m in found}
 
 
+async def test_what_was_not_to_be_kept_comes_by_no_history(
+    journal: Journal, tmp_path: Path
+) -> None:
+    asked = ["我叫小明", "别记这个，我今天抽烟了", "我偷偷买了个包", "刚才那句别记", "我喜欢蓝色"]
+    turns = [
+        each for text in asked for each in (turn("user", text), turn("assistant", f"{text}？"))
+    ]
+    mine = [f"{asked[at]}{end}" for at in (0, 4) for end in ("", "？")]
+    theirs = [turn("user", text) for text in ("我周六去爬山", "刚才那句别记")]
+    path = astrbot(
+        tmp_path,
+        conversation(1, "qq:FriendMessage:1", turns),
+        conversation(2, "qq:GroupMessage:9", theirs),
+    )
+    plan, _ = await brought(journal, path)
+    found = await everything(journal)
+    assert [m.text for m in found if m.session == private("1").id] == mine
+    assert [m.text for m in found if m.session == group("9").id] == ["我周六去爬山"]
+    assert plan.skipped == {"paused": 7}
+
+
 async def test_reminders_tell_who_spoke_and_when(journal: Journal, tmp_path: Path) -> None:
     note = (
         "<system_reminder>User ID: 1, Nickname: 小红\nGroup name: 乐团\n"

@@ -113,6 +113,7 @@ def _conversation(row: tuple[Any, ...], options: Options) -> Pieces:
             text=each.text,
             at=at,
             slack=slack,
+            is_to_bot=True,
         )
 
 
