@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 
 from ..context import Context, Part
-from ..errors import JournalError
+from ..errors import ClosedError, JournalError
 from ..learning import Learning
 from ..model import Asker
 from ..store import Rows
@@ -34,6 +34,8 @@ HANDED_OVER = 600.0
 """Seconds after which a file that was to be handed over has been, or never is."""
 PAUSE = 5.0
 """Seconds between two looks at whether there is time to learn."""
+_BEGUN = "importing"
+"""Note of the file that is being imported, while it is."""
 SHARE = 0.5
 """Of what may be spent in a day; the rest is for what is being said."""
 
@@ -86,10 +88,11 @@ class TransferService(Part):
 
     async def _sweep(self) -> None:
         await asyncio.to_thread(files.sweep, self._directory, self._began)
-        for run in await self.runs():
-            if run.state == "running":
-                interrupted = JournalError("it was interrupted").told("interrupted")
-                self._journal.works.fail("import", run.name or run.format, interrupted)
+        running = {run.name or run.format for run in await self.runs() if run.state == "running"}
+        for name in ({await self._journal.note(_BEGUN)} | running) - {None, ""}:
+            interrupted = JournalError("it was interrupted").told("interrupted")
+            self._journal.works.fail("import", str(name), interrupted)
+        await self._journal.set_note(_BEGUN, "")
         async with self._lock:
             await self._finish_undoing()
 
@@ -206,7 +209,16 @@ class TransferService(Part):
         async def work(tell: Told) -> Brought:
             async with self._lock:
                 await self._finish_undoing()
-                return await importer.run(tell)
+                await self._journal.set_note(_BEGUN, importer.path.name)
+                try:
+                    brought = await importer.run(tell)
+                except ClosedError:  # the next start tells of it, as after a kill
+                    raise
+                except Exception:
+                    await self._journal.set_note(_BEGUN, "")
+                    raise
+                await self._journal.set_note(_BEGUN, "")
+                return brought
 
         brought = await self._journal.works.run("import", work, importer.path.name)
         await self._learning.pauses.load()

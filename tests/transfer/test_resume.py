@@ -17,9 +17,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graph_memory.deletion import forget_me, retraction
-from graph_memory.errors import JournalError
+from graph_memory.errors import ClosedError, FormatError, JournalError
 from graph_memory.locales import explain
 from graph_memory.store import Journal
+from graph_memory.supervisor import LongWork
 from graph_memory.transfer.import_runs import saved
 from tests.makers import T0, broken_off, group, message, user
 from tests.recall.histories import History, histories
@@ -93,6 +94,28 @@ async def test_a_kill_costs_nothing(tmp_path: Path, steps: int) -> None:
         assert await exported(journal) == await exported(other)
         (whole,) = await other.look(saved)
         assert (run.state, run.count, run.rows) == ("done", whole.count, whole.rows)
+
+
+async def test_an_import_that_was_stopped_while_it_read_its_file_is_told_of_once(tmp_path: Path):
+    async def missed(journal: Journal) -> str:
+        """What the next start says did not end."""
+        journal.works = LongWork()
+        service = moverof(journal)
+        await service._sweep()
+        return service.failure.of if service.failure else ""
+
+    path, wrong = source(tmp_path / "x.jsonl"), put(tmp_path / "y.jsonl", '{"kind": 1}\n')
+    async with opened(tmp_path / "a") as journal:
+        bringing = importer(journal, path)
+        bringing.stop.set()  # as a reload of the plugin does
+        with pytest.raises(ClosedError):
+            await moverof(journal).bring(bringing)
+        assert await missed(journal) == "x.jsonl"
+        assert await missed(journal) == ""
+        await moverof(journal).bring(importer(journal, path))
+        with pytest.raises(FormatError):  # which was told already
+            await moverof(journal).bring(importer(journal, wrong, format="chat"))
+        assert await missed(journal) == ""
 
 
 async def test_an_import_stops_while_somebody_is_being_forgotten(tmp_path, monkeypatch):
