@@ -139,10 +139,11 @@ def prepare(host: Host, memory: MemoryService, event: Any, turn: Turn) -> None:
 
 def teach(memory: MemoryService, event: Any, request: Any, turn: Turn) -> None:
     """Tell the model of the words that are on; what others typed is made plain text."""
-    words, state = memory.companion.words(turn.session), state_of(event)
+    state = state_of(event)
     # Somebody else may have turned streaming on again.
     is_whole = state.is_whole and event.get_extra("enable_streaming") is False
-    if not words or not is_whole or event.get_extra("action_type") == "live":
+    words = memory.companion.words(turn.session) if is_whole else None
+    if not words or event.get_extra("action_type") == "live":
         return
     # A reply of nothing but words is a silent one, whichever they are.
     state.words = words | {Word.SILENCE}

@@ -48,7 +48,8 @@ def speech(event: Any, text: str | None = None, ours: Collection[str] = ()) -> S
     to: dict[str, Addressee] = {}
     quote: Quote | None = None
     is_to_all = False
-    for part in _parts(event, platform):
+    mentioned = _mentioned(event) if platform == "discord" else ()
+    for part in (*mentioned, *event.get_messages()):
         match part:
             case AtAll() | At(qq="all"):
                 is_to_all = True
@@ -74,12 +75,10 @@ def speech(event: Any, text: str | None = None, ours: Collection[str] = ()) -> S
     return Speech(line.text.strip(), tuple(to.values()), quote)
 
 
-def _parts(event: Any, platform: str) -> Iterator[Any]:
-    """The parts of a message, with the mentions that AstrBot leaves in Discord's text."""
-    if platform == "discord":
-        for user in getattr(event.message_obj.raw_message, "mentions", None) or ():
-            yield At(qq=str(user.id), name=user.display_name)
-    yield from event.get_messages()
+def _mentioned(event: Any) -> Iterator[At]:
+    """The mentions that AstrBot leaves in Discord's text."""
+    for user in getattr(event.message_obj.raw_message, "mentions", None) or ():
+        yield At(qq=str(user.id), name=user.display_name)
 
 
 def _quote(part: Reply, platform: str, own: set[str]) -> Quote:

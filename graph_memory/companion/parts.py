@@ -133,7 +133,7 @@ class Companion(Part):
             lines += inner_state.lines(inner, language)
         core = [row for row in state.core if rank_of(view, row) is Rank.OWN]
         lines += _core(core, language) if core else []
-        records = _records(state.past, cite, self._zone, language)
+        records = _records(state.past, cite, self._zone, language) if state.past else []
         return Lead(lines, records, bool(core))
 
     # ------------------------------------------------------------------ learning

@@ -216,7 +216,7 @@ class _Reading:
 
 
 def newest_records(
-    db: sqlite3.Connection, session: str, limit: int, zone: tzinfo, shows: Shows = lambda _: True
+    db: sqlite3.Connection, session: str, limit: int, zone: tzinfo, shows: Shows = bool
 ) -> list[Episode]:
     """The last records of a Session, newest first, with what waits to be learned."""
     found = {each.id: each for each in queries.newest_episodes(db, session, limit, shows)}

@@ -66,7 +66,8 @@ def resolve(
         work.learn(claim)
     work.name(extraction)
     work.summarise(extraction)
-    work.follow_marks(extraction)
+    if extraction.known:
+        work.follow_marks(extraction)
     return work.changes
 
 
@@ -114,7 +115,7 @@ class _Resolution:
             claim = replace(claim, predicate="promised")
         fact = self._fact(claim, subject, object, speaker, evidence)
         denied = self._denied(evidence) if self._known.denied else set()
-        replaces = self._replaced(claim, fact, evidence)
+        replaces = self._replaced(claim, fact, evidence) if claim.replaces else []
         if denied and not replaces and not claim.past:
             replaces = self._meant_by(fact, denied)
         same = self._history.same(fact, subject.names, object.names)

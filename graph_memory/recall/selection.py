@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict, deque
+from collections import Counter, deque
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -115,12 +115,10 @@ class _Chooser:
     _chosen: Counter[int] = field(default_factory=Counter)
     _numbers: list[int] = field(default_factory=list)
     _messages: set[int] = field(default_factory=set)
-    _stated: dict[int, list[Fact]] = field(default_factory=lambda: defaultdict(list))
+    _stated: dict[int, list[Fact]] = field(default_factory=dict)
     _keys: set[str] = field(default_factory=set)
     # Terms of the chosen texts, by the numbers in them.
-    _texts: dict[tuple[str, ...], list[frozenset[str]]] = field(
-        default_factory=lambda: defaultdict(list)
-    )
+    _texts: dict[tuple[str, ...], list[frozenset[str]]] = field(default_factory=dict)
 
     def fill(self, relevant: list[Candidate], facts: Mapping[int, Candidate], limit: int) -> None:
         """Choose the first that fit; ``facts`` take the place of messages, by position."""
@@ -168,7 +166,7 @@ class _Chooser:
         self._keys.add(document.key)
         if shown.position != NOWHERE:
             self._numbers.append(int(self._visible.numbers[shown.position]))
-        self._texts[numbers].append(words)
+        self._texts.setdefault(numbers, []).append(words)
         self._selection.chosen.append(shown)
         if shown is not candidate:
             dropped.append((candidate, Reason.DUPLICATE))
@@ -203,7 +201,7 @@ class _Chooser:
         if not isinstance(source, Fact):
             return told
         for id in source.claimed:
-            facts, message = self._stated[id], self._index.message(id)
+            facts, message = self._stated.setdefault(id, []), self._index.message(id)
             facts.append(source)
             if message and not unsaid(facts, message.text, self._asked_for):
                 told |= set() if _says_more(message, facts) else {id}

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from ..errors import JournalError
 from ..model import Batch, Change, Message, Presence, Quote, Session
+from ..privacy.confidence import reach
 from ..supervisor import LongWork, Supervisor
 from . import copies, presence, queries
 from . import messages as mail
@@ -416,10 +417,12 @@ class Journal:
 
     async def commit(self, resolve: Callable[[Rows], Draft | None]) -> Change | None:
         """Resolve a draft against the newest state and write it, in one transaction."""
-        return await self.alter(lambda db, _tell: self._write(db, resolve(Rows(db))))
 
-    def _write(self, db: sqlite3.Connection, draft: Draft | None) -> Change | None:
-        return write(db, draft, self._now(), self._events.append) if draft else None
+        def work(db: sqlite3.Connection, tell: Tell) -> Change | None:
+            draft = resolve(Rows(db))
+            return write(db, draft, self._now(), tell) if draft else None
+
+        return await self.alter(work)
 
     async def tidy(self, work: Work[T]) -> T:
         """Run maintenance that no transaction can hold."""
@@ -489,7 +492,10 @@ class Journal:
         to = (mail.addressee(db, session.circle, quote, account),) if quote else ()
         told = replace(message, to=to + message.to)
         said, is_new = mail.add(db, told, session, self._events.append, account)
-        self._events += [said, *mail.confide(db, said, self._now())] if is_new else []
+        if is_new:
+            self._events.append(said)
+            if reach(said.text) < 0:
+                self._events += mail.confide(db, said, self._now())
         return said
 
     async def retag(self, message: int, session: Session) -> bool:
@@ -558,10 +564,12 @@ class Journal:
         def work(db: sqlite3.Connection) -> tuple[Batch, Change | None] | None:
             waiting = mail.pending(db, session)
             owner = Rows(db).get(Session, session)
-            count, draft = plan(Rows(db), owner, waiting) if owner and waiting else (0, None)
+            if not (owner and waiting):
+                return None
+            count, draft = plan(Rows(db), owner, waiting)
             if not count:
                 return None
-            change = self._write(db, draft)
+            change = write(db, draft, self._now(), self._events.append)
             return mail.read_batch(db, mail.open_batch(db, waiting[:count], self._now())), change
 
         return await self._transact(work)

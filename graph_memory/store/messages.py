@@ -25,6 +25,7 @@ from ..model import (
     Quote,
     Row,
     Session,
+    encode,
     registered,
 )
 from ..privacy.confidence import reach
@@ -32,7 +33,7 @@ from ..privacy.redaction import redacted, secrets
 from ..text import clean, normalise
 from .derived import Derived
 from .presence import enter
-from .rows import FIELDS, PAGE, Draft, Rows, Tell, retold, rows_of, select_messages, stands, write
+from .rows import FIELDS, PAGE, Draft, Rows, Tell, retold, rows_of, select_messages, write
 
 HEARD = 20
 """Messages whose secrets a line of the bot may repeat, and that are right before another."""
@@ -126,7 +127,9 @@ def place(db: sqlite3.Connection, session: Session, at: float, tell: Tell) -> No
 
     Some platforms tell a group's name now and then or never; an import may know it.
     """
-    if not stands(db, session):
+    query = "SELECT 1 FROM row WHERE kind = ? AND id = ? AND data = ?"
+    data = json.dumps(encode(session), ensure_ascii=False)
+    if not db.execute(query, (session.kind, session.id, data)).fetchone():
         known = Rows(db).get(Session, session.id) or session
         named = replace(session, title=session.title or known.title)
         write(db, Draft("chat", "session", [named]), at, tell)
@@ -223,7 +226,7 @@ def confide(db: sqlite3.Connection, request: Message, at: float) -> list[Message
 
     What was learned from it so far is kept as well; returns what was altered.
     """
-    before = said_before(db, request) if reach(request.text) < 0 else None
+    before = said_before(db, request)
     if before is None or before.confided:
         return []
     told, rows = replace(before, confided=True), Rows(db)

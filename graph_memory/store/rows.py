@@ -412,13 +412,6 @@ def forget_texts(db: sqlite3.Connection, texts: Iterable[str]) -> None:
 # -------------------------------------------------------------------------- changes
 
 
-def stands(db: sqlite3.Connection, row: Row) -> bool:
-    """Whether a row is there just as this version writes it."""
-    query = "SELECT 1 FROM row WHERE kind = ? AND id = ? AND data = ?"
-    data = json.dumps(encode(row), ensure_ascii=False)
-    return db.execute(query, (row.kind, row.id, data)).fetchone() is not None
-
-
 def write(
     db: sqlite3.Connection, draft: Draft, at: float, tell: Tell | None = None
 ) -> Change | None:
@@ -452,7 +445,8 @@ def write(
     done = Change(number, at, draft.actor, draft.reason, tuple(ops), draft.batch, draft.undoes)
     if tell:
         tell(done)
-        presence.follow(db, done, tell)
+        if any(op.kind == Session.kind for op in ops):
+            presence.follow(db, done, tell)
     return done
 
 
