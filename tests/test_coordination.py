@@ -5,10 +5,12 @@ import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, suppress
 from dataclasses import replace
+from datetime import UTC
 from pathlib import Path
 
 import pytest
 
+from graph_memory.commands.offline_commands import BackupCommands
 from graph_memory.deletion.forget_me import bars, erase
 from graph_memory.errors import JournalError
 from graph_memory.inspect.health import describe
@@ -208,6 +210,11 @@ async def test_a_backup_is_not_restored_by_one_bot_alone(bots: Bots) -> None:
     with pytest.raises(JournalError) as caught:
         await one.memory.backups.restore(backup.name)
     assert caught.value.code == "shared_restore"
+    restores = BackupCommands(bots.folder / "one", "zh", UTC, one.memory.backups)
+    for text in (backup.name, f"{backup.name} 确认"):
+        told, is_prepared = await restores.answer(text)
+        assert "先清空设置 shared_journal" in told
+        assert not is_prepared
 
 
 async def test_a_memory_leaves_with_all_it_holds(bots: Bots) -> None:

@@ -430,7 +430,8 @@ class Runtime:
         if not _is_owner(event):
             return say(language, "restore_private")
         try:
-            restores = BackupCommands(self._directory(), language, self.host.zone)
+            backups = self.memory.backups if self.memory else None
+            restores = BackupCommands(self._directory(), language, self.host.zone, backups)
             answer, is_prepared = await restores.answer(text)
             if is_prepared:
                 await asyncio.shield(self._reopen_once(0.0))

@@ -15,7 +15,7 @@ from typing import Any
 from ..dates import moment
 from ..errors import JournalError, NotFoundError
 from ..locales import explain
-from ..maintenance import Preview, preview, saved, stage
+from ..maintenance import Backups, Preview, preview, saved, stage
 from ..model import NO_PERSONA
 from .usage import CONFIRM as _YES
 from .usage import LISTED, Speaker, misused
@@ -27,11 +27,17 @@ _AROUND = "<>《》【】[]“”\"' "
 
 
 class BackupCommands(Speaker):
-    """Backups of the memory in ``directory`` as an owner sees them."""
+    """Backups of the memory in ``directory`` as an owner sees them.
 
-    def __init__(self, directory: Path, language: str, zone: tzinfo) -> None:
+    Args:
+        backups: The same while the memory is open.
+    """
+
+    def __init__(
+        self, directory: Path, language: str, zone: tzinfo, backups: Backups | None = None
+    ) -> None:
         super().__init__(language)
-        self._directory, self._zone = directory, zone
+        self._directory, self._zone, self._open = directory, zone, backups
 
     async def answer(self, text: str) -> tuple[str, bool]:
         """List backups, preview the named one, or prepare it once confirmed.
@@ -45,13 +51,21 @@ class BackupCommands(Speaker):
             if len(more) > 1 or not {word.casefold() for word in more} <= _YES:
                 return misused(self._language, "restore", " ".join(more), _YES), False
             if not more:
-                return self._preview(await asyncio.to_thread(preview, self._directory, name)), False
-            await asyncio.to_thread(stage, self._directory, name, time.time())
+                return self._preview(await self._seen(name)), False
+            if self._open:
+                await self._open.restore(name)
+            else:
+                await asyncio.to_thread(stage, self._directory, name, time.time())
         except NotFoundError:
             return self._say("restore_unknown", name=name), False
         except JournalError as error:
             return self._say("restore_failed", reason=explain(self._language, error)), False
         return self._say("restore_done", name=name), True
+
+    async def _seen(self, name: str) -> Preview:
+        if self._open:
+            return await self._open.preview(name)
+        return await asyncio.to_thread(preview, self._directory, name)
 
     def _list(self) -> str:
         backups = sorted(saved(self._directory), key=lambda backup: -backup.at)[:LISTED]

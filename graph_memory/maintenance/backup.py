@@ -220,13 +220,17 @@ class Backups(Part):
 
     async def preview(self, name: str) -> Preview:
         """What restoring a backup would do; see :func:`preview`."""
+        self._require_own()
         return await self.alone(lambda: preview(self._directory, name))
 
     async def restore(self, name: str) -> Backup:
         """Have a backup replace the journal when it is opened next; see :func:`stage`."""
+        self._require_own()
+        return await self.alone(lambda: stage(self._directory, name, self._now()))
+
+    def _require_own(self) -> None:
         if self._journal.replica:
             raise JournalError("what bots share is restored on its server").told("shared_restore")
-        return await self.alone(lambda: stage(self._directory, name, self._now()))
 
     async def due_in(self) -> float:
         """Seconds until the daily backup is due; 0 if it is."""

@@ -19,8 +19,8 @@ async def hear(memory: MemoryService, text: str) -> None:
 
 
 async def test_a_backup_is_listed_previewed_and_put_in_place(tmp_path: Path) -> None:
-    restores = BackupCommands(tmp_path, "zh", UTC)
     async with opened(tmp_path) as memory:
+        restores = BackupCommands(tmp_path, "zh", UTC, memory.backups)
         assert await restores.answer("") == ("🧠 还没有备份。用 /记忆 备份 立即备份一份。", False)
         await hear(memory, "我养了一只猫")
         name = (await memory.backups.make()).name
