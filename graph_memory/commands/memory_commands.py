@@ -327,8 +327,10 @@ class Commands(Answers):
         self, turn: Turn, memory: Reference, day: str, asker: Asker | None
     ) -> str:
         """Have a fact forgotten once a day is over; as :meth:`Library.forget`."""
+        if memory.kind != Fact.kind:
+            return self._say("forget_words")
         at = day_over(day, self.memory.now(), self.memory.zone)
-        if at is None or memory.kind != Fact.kind:
+        if at is None:
             now = self.memory.now()
             is_past = any(end <= now for _, end in periods(day, now, self.memory.zone))
             key = "forget_past" if is_past else "forget_when"
