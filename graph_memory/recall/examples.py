@@ -36,9 +36,9 @@ _SIZES = np.array([*_QUESTIONS.values()])
 _STARTS = np.cumsum(_SIZES) - _SIZES
 QUESTIONS = sum(_QUESTIONS.values())
 """How many of the first are needed to know what kind of fact is asked for."""
-ENOUGH = 20
-"""Documents that somebody sees, from which on it is asked for by meaning: with fewer it need not
-be known, which saves a small memory the time to embed the examples."""
+ENOUGH = 3
+"""Documents that somebody sees, from which on it is asked for by meaning: with fewer there is
+hardly anything to tell apart, and an empty memory need not embed the examples."""
 SMALL_TALK = QUESTIONS + len(_KINDS["chatter"]) + len(_KINDS["memory"])
 """How many of the first are needed to know small talk."""
 
