@@ -263,6 +263,8 @@ class TransferCommands(Answers):
         if plan.batches:
             key = "import_cost" if learns else "import_cost_if"
             lines.append(say(key, batches=plan.batches, tokens=plan.tokens))
+        if plan.state in ("done", "running"):
+            lines.append(say(f"data.plan_{plan.state}"))
         return "\n".join([*lines, say("import_confirm")])
 
     # -------------------------------------------------------------------- move

@@ -128,6 +128,7 @@ async def test_a_long_look_at_a_file_is_told_and_is_there_when_asked_again(
     monkeypatch.setattr("graph_memory.commands.transfers.PATIENCE", 30)
     assert "1 条消息" in await moves.import_(OWNER, name, NOWHERE)
     assert "已导入 1 条" in await moves.import_(OWNER, "确认", NOWHERE)
+    assert "以前导入过，只会补上缺少的" in await moves.import_(OWNER, name, NOWHERE)
 
 
 async def test_while_an_import_reads_its_file_no_other_is_undone(
