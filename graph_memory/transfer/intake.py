@@ -340,7 +340,6 @@ class Intake:
                 self.skipped["paused"] += len(event.messages)
 
         gone: list[int] = []
-        before: dict[tuple[str, str], int] = {}
         last, was_gone = "", False
         query = "SELECT m.id, m.session, m.sender, m.at, m.text, ifnull(l.slack, 0),"
         query += " ifnull(l.is_to_bot, 0) FROM message m LEFT JOIN line l ON l.key = m.ref"
@@ -351,8 +350,10 @@ class Intake:
                 continue
             people = set() if sender.endswith(f":{NOBODY}") else {sender, place.owner} - {""}
             which = declined(text) if is_to_bot and sender != BOT else None
-            said, before[session, sender] = before.get((session, sender)), id
-            gone += [said] if which and said and people else []
+            if which and people:
+                asked = Message(id, session, sender, "", text, at - slack)
+                before = mail.said_before(self.db, asked)
+                gone += [before.id] if before else []
             is_off = (sender != BOT and not remembers(place, sender)) or which is not None
             # Of lines nobody knows to whom they were said, nor exactly when.
             is_answer = slack > 0 and sender == BOT and session == last and was_gone

@@ -308,6 +308,21 @@ async def test_what_was_not_to_be_kept_comes_by_no_history(
     assert plan.skipped == {"paused": 7}
 
 
+async def test_what_was_said_long_before_is_not_what_is_not_to_be_kept(
+    journal: Journal, tmp_path: Path
+) -> None:
+    place = {"sender": "1", "persona": "lan"}
+    said = [("我喜欢蓝色", "10:00"), ("我偷偷买了个包", "13:00"), ("刚才那句别记", "13:01"),
+            ("刚才那句别记", "15:00")]  # fmt: skip
+    path = tmp_path / "chat.jsonl"
+    path.write_text(
+        lines(*({**place, "text": text, "time": f"2026-05-04T{at}:00"} for text, at in said)),
+        "utf-8",
+    )
+    await brought(journal, path)
+    assert [m.text for m in await everything(journal)] == ["我喜欢蓝色"]
+
+
 async def test_reminders_tell_who_spoke_and_when(journal: Journal, tmp_path: Path) -> None:
     note = (
         "<system_reminder>User ID: 1, Nickname: 小红\nGroup name: 乐团\n"
