@@ -36,7 +36,8 @@ def forward(url: str, key: str, line: bytes) -> bytes:
             return told
         reason = "MCP is off there, see the setting mcp_asker"  # it led on to the login
     except (OSError, HTTPException, ValueError) as error:
-        reason = getattr(error, "code", None) or "not reached"
+        reason = str(getattr(error, "code", "not reached"))
+        reason += f", {KEY} is not its key" * (reason == "401")
     try:
         id = json.loads(line)["id"]
     except (ValueError, KeyError, TypeError):  # a notification, or no message at all

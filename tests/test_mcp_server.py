@@ -199,7 +199,7 @@ async def test_a_key_may_be_chinese(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 async def test_stdio_says_what_is_wrong(page: Page) -> None:
     wrong = await asyncio.to_thread(mcp_stdio.forward, page.url, "wrong, wrong", LINE)
     assert b'"id": 7' in wrong
-    assert b"401" in wrong
+    assert b"401, GRAPH_MEMORY_KEY is not its key" in wrong
     nowhere = await asyncio.to_thread(mcp_stdio.forward, "http://127.0.0.1:9/mcp", KEY, LINE)
     assert b"not reached" in nowhere
     with socket.create_server(("127.0.0.1", 0)) as dying:  # the bot stops before it answers

@@ -98,7 +98,7 @@ async def test_status_tells_what_upkeep_wrote_and_let_go(commands, memory):
     await memory.journal.commit(lambda _: Draft("upkeep", "records", [CLUB, talk, day]))
     await memory.journal.set_note("thinned messages", "7")
     details = await commands.status(admin)
-    assert "对话 1 · 摘要 1" in details
+    assert "对话 1 · 日、周、月摘要 1" in details
     assert "删去旧消息 7 条" in details
     assert (await memory.journal.counts())["episode"] == 1, "a record is no conversation"
     assert "总结" not in await commands.status(admin_in_club)
