@@ -312,8 +312,8 @@ async def test_what_was_said_long_before_is_not_what_is_not_to_be_kept(
     journal: Journal, tmp_path: Path
 ) -> None:
     place = {"sender": "1", "persona": "lan"}
-    said = [("我喜欢蓝色", "10:00"), ("我偷偷买了个包", "13:00"), ("刚才那句别记", "13:01"),
-            ("刚才那句别记", "15:00")]  # fmt: skip
+    said = [("我喜欢蓝色", "10:00"), ("刚才那句别记", "15:00"), ("我偷偷买了个包", "16:00"),
+            ("刚才那句别记", "16:01")]  # fmt: skip
     path = tmp_path / "chat.jsonl"
     path.write_text(
         lines(*({**place, "text": text, "time": f"2026-05-04T{at}:00"} for text, at in said)),
