@@ -14,6 +14,7 @@ from itertools import islice
 import numpy as np
 
 from ..dates import Span
+from ..kinship import kin_in, same_kin, without_mine
 from ..model import Asker, Fact, Message
 from ..privacy.redaction import MASK
 from ..privacy.scope import Rank, View, rank_of, span
@@ -103,7 +104,9 @@ def find(
     holding.sort(key=order)
     there = {each.document.key for each in some}
     chosen = select(index, visible, ranking, question.said, options, TokenTally(renderer)).chosen
-    similar = [each for each in chosen if each.document.key not in there]
+    similar = [
+        each for each in chosen if each.document.key not in there and _tells(index, visible, each)
+    ]
     size = len(terms(question.text))
     if size <= WORD:  # of which there is little evidence, and what stands beside has as much
         similar = [each for each in similar if _is_similar(index, question, ranking, each)]
@@ -117,8 +120,10 @@ def find(
 
 def _tells(index: Index, visible: VisibleSet, candidate: Candidate) -> bool:
     """Whether it is no message that only asks, greets or laughs."""
-    said, number = candidate.document.source, int(visible.numbers[candidate.position])
-    return not isinstance(said, Message) or index.documents.telling(number, said.text) > 0
+    said = candidate.document.source
+    if not isinstance(said, Message):
+        return True
+    return index.documents.telling(int(visible.numbers[candidate.position]), said.text) > 0
 
 
 def _is_similar(index: Index, question: Question, ranking: Ranking, candidate: Candidate) -> bool:
@@ -190,11 +195,17 @@ def candidate_at(index: Index, visible: VisibleSet, position: int, score: float 
 
 def _holding(index: Index, visible: VisibleSet, words: Sequence[str]) -> Iterator[int]:
     """Positions of the documents that hold all of some words."""
-    tests = [_test(word) for word in words]
+    tests = [[_test(each) for each in _same(word)] for word in words]
     for position, number in enumerate(visible.numbers.tolist() if tests else ()):
         text = index.documents[number].text
-        if all(test(text) for test in tests):
+        if all(any(test(text) for test in some) for some in tests):
             yield position
+
+
+def _same(word: str) -> list[str]:
+    """A word, and what else a relative is called: 妈妈 is 我妈."""
+    kin = same_kin(bare) if (bare := without_mine(word)) in kin_in(word) else ()
+    return [word, *sorted((each if len(each) > 1 else f"我{each}") for each in kin)]
 
 
 def _test(word: str) -> Callable[[str], object]:
