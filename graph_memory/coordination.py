@@ -10,7 +10,6 @@ import asyncio
 import logging
 import sqlite3
 from collections.abc import Awaitable, Callable, Collection
-from functools import partial
 
 from .context import Context
 from .deletion import Tombstones, retraction
@@ -191,7 +190,8 @@ class Coordination:
             await self._hash()
         for user in await self._journal.alter(retract):
             await self._forget(user)
-        await self._journal.alter(partial(_done_again, lost))
+        done = [f"{AGAIN}{key}" for key in lost]
+        await self._journal.alter(lambda db, _tell: unnote(db, *done))
 
     def _there(self, db: sqlite3.Connection, ids: Collection[str]) -> dict[str, str]:
         """Those of some tombstones, by id, whose users a journal knows."""
@@ -205,11 +205,6 @@ class Coordination:
 def _after(prefix: str, keys: set[str]) -> set[str]:
     """What follows a prefix in the keys that have it."""
     return {key.removeprefix(prefix) for key in keys if key.startswith(prefix)}
-
-
-def _done_again(keys: set[str], db: sqlite3.Connection, _tell: object) -> None:
-    for key in keys:
-        unnote(db, f"{AGAIN}{key}")
 
 
 def _salted(db: sqlite3.Connection, salt: str) -> str:

@@ -97,8 +97,10 @@ class Listing(PageQuery):
 
 
 class Spanned(Listing):
-    """A list of what happened between two days, both included."""
+    """A list of what happened in chats between two days, both included."""
 
+    persona: Id = ""
+    chat: Id = ""
     since: Day = ""
     until: Day = ""
 
@@ -108,11 +110,15 @@ class Spanned(Listing):
             raise ValueError("it ends before it begins")
         return self
 
-    def span(self, zone: tzinfo) -> tuple[float | None, float | None]:
-        """The same in seconds since the epoch; ``None`` for an open end."""
-        begin = midnight(self.since, zone) if self.since else None
-        end = midnight(self.until, zone, 1) if self.until else None
-        return begin, end
+    def common(self, zone: tzinfo) -> dict[str, Any]:
+        """Fields of :class:`queries.ListFilter`; days in seconds since the epoch."""
+        return {
+            "persona": self.persona,
+            "circle": self.chat,
+            "since": midnight(self.since, zone) if self.since else None,
+            "until": midnight(self.until, zone, 1) if self.until else None,
+            "place": self.place,
+        }
 
 
 class FactListing(Spanned):
@@ -122,8 +128,6 @@ class FactListing(Spanned):
 
     q: Annotated[str, Field(max_length=MAX_TEXT)] = ""
     node: Id = ""
-    persona: Id = ""
-    chat: Id = ""
     predicate: Annotated[str, Field(max_length=40)] = ""
     own: Literal["", "yes"] = ""
     state: Literal[
@@ -136,22 +140,17 @@ class FactListing(Spanned):
     def filter(self, zone: tzinfo, limit: int = PAGE_SIZE) -> queries.FactFilter:
         """The same as the library wants it."""
         weakest, strongest = STRENGTHS.get(self.strength, (0.0, 1.0))
-        since, until = self.span(zone)
         return queries.FactFilter(
             text=self.q,
             node=self.node,
-            persona=self.persona,
-            circle=self.chat,
             predicate=self.predicate,
             is_own=bool(self.own),
             status=self.state,
-            since=since,
-            until=until,
             weakest=weakest,
             strongest=strongest,
             order=self.sort,
             limit=limit,
-            place=self.place,
+            **self.common(zone),
         )
 
 
@@ -161,22 +160,13 @@ class RecordListing(Spanned):
     path = "/records"
 
     level: Literal["", "episode", "day", "week", "month", "year"] = ""
-    persona: Id = ""
-    chat: Id = ""
     told: Literal["", "yes"] = ""
 
     def filter(self, zone: tzinfo) -> queries.RecordFilter:
         """The same as the library wants it."""
-        since, until = self.span(zone)
+        told = bool(self.told)
         return queries.RecordFilter(
-            persona=self.persona,
-            circle=self.chat,
-            level=self.level,
-            since=since,
-            until=until,
-            is_told=bool(self.told),
-            limit=PAGE_SIZE,
-            place=self.place,
+            level=self.level, is_told=told, limit=PAGE_SIZE, **self.common(zone)
         )
 
 

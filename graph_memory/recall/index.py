@@ -165,7 +165,8 @@ class Index:
             elif isinstance(step, Op):
                 self._apply(step)
             else:
-                self._drop_message(step)
+                self.messages.pop(step, None)
+                self._remove(message_key(step))
 
     def _apply(self, op: Op) -> None:
         if op.kind == Fact.kind and isinstance(op.was, Fact):
@@ -234,10 +235,6 @@ class Index:
             number = self.documents.number(message_key(oldest))
             if number is not None and not self._citations.has(number):
                 self._remove(message_key(oldest))
-
-    def _drop_message(self, id: int) -> None:
-        self.messages.pop(id, None)
-        self._remove(message_key(id))
 
     def _put_fact(self, fact: Fact) -> None:
         # Links outlive archiving: the newer fact fading does not make the older one true.

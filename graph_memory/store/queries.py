@@ -204,33 +204,42 @@ _FACT_CONDITIONS = {
 
 
 @dataclass(frozen=True, slots=True)
-class FactFilter:
-    """Which facts are wanted; an empty field asks for nothing.
+class ListFilter:
+    """Which part of a list is wanted; an empty field asks for nothing.
+
+    Attributes:
+        since, until: Said or begun not before, and before; seconds since the epoch.
+    """
+
+    persona: str = ""
+    circle: str = ""
+    since: float | None = None
+    until: float | None = None
+    limit: int = 50
+    place: Cursor | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FactFilter(ListFilter):
+    """Which facts are wanted.
 
     Attributes:
         text: Words that the statement, or a name of subject or object, contains.
         node: Subject or object, or what is one with it (``identity.py``).
         is_own: About no person who chats: other personas never see them.
         status: A key of :data:`_STATUS`.
-        since, until: Said not before, and before; seconds since the epoch.
         strongest, weakest: Retention at most, and at least.
         order: A key of :data:`ORDERS`.
     """
 
     text: str = ""
     node: str = ""
-    persona: str = ""
-    circle: str = ""
     predicate: str = ""
     is_own: bool = False
     status: str = ""
-    since: float | None = None
-    until: float | None = None
     strongest: float = 1.0
     weakest: float = 0.0
     order: str = "recent"
-    limit: int = 50
-    place: Cursor | None = None
 
 
 def find_facts(
@@ -531,23 +540,16 @@ _RECORD_CONDITIONS = {
 
 
 @dataclass(frozen=True, slots=True)
-class RecordFilter:
-    """Which episodes and summaries are wanted; an empty field asks for nothing.
+class RecordFilter(ListFilter):
+    """Which episodes and summaries are wanted.
 
     Attributes:
         level: ``episode``, ``day`` … ``year``.
-        since, until: Begun not before, and before; seconds since the epoch.
         is_told: Only those that have a summary.
     """
 
-    persona: str = ""
-    circle: str = ""
     level: str = ""
-    since: float | None = None
-    until: float | None = None
     is_told: bool = False
-    limit: int = 50
-    place: Cursor | None = None
 
 
 def find_records(db: sqlite3.Connection, wanted: RecordFilter) -> Page[Episode]:

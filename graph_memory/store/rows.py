@@ -367,9 +367,9 @@ def notes(db: sqlite3.Connection, prefix: str) -> dict[str, str]:
     return dict(db.execute(query, (len(prefix) + 1, f"{prefix}%")).fetchall())
 
 
-def unnote(db: sqlite3.Connection, key: str) -> None:
-    """Delete a note."""
-    db.execute("DELETE FROM meta WHERE key = ?", (key,))
+def unnote(db: sqlite3.Connection, *keys: str) -> None:
+    """Delete notes."""
+    db.executemany("DELETE FROM meta WHERE key = ?", [(key,) for key in keys])
 
 
 def reserve(db: sqlite3.Connection, numbers: Mapping[str, int], more: int = 0) -> None:
