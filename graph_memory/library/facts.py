@@ -517,10 +517,8 @@ class Library(Part):
             said = next((each for each in own if each.id not in gone and tells(each.text)), None)
             if said is None:
                 return None
-            known = [f for f in rows.find(Fact, session=session) if said.id in f.evidence]
-            return said, [
-                f for f in known if visible.shows(f) and asker.accounts & {f.subject, f.speaker}
-            ]
+            known = filter(visible.shows, rows.resting(Fact, said))
+            return said, [f for f in known if asker.accounts & {f.subject, f.speaker}]
 
         return await self._journal.read(work)
 
