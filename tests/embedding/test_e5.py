@@ -74,11 +74,9 @@ def resident(path: Path) -> int:
 def test_what_was_read_does_not_stay_in_memory(weights: Path, tmp_path: Path):
     kept = tmp_path / "models" / "e5-1.int8"
     model = e5.E5(weights, kept)
-    model.questions(["".join(map(chr, range(0x4E00, 0x5000)))])
-    assert resident(weights) < 1_000
-    assert resident(kept) > 10_000
-    model.passages(["小林对花生过敏"])
-    assert resident(kept) < 1_000
+    for embed in (model.questions, model.passages):
+        embed(["".join(map(chr, range(0x4E00, 0x5000)))])
+        assert max(resident(weights), resident(kept)) < 1_000
 
 
 def test_what_is_made_of_the_weights_is_kept_for_the_next_start(
