@@ -271,13 +271,13 @@ def _stem(word: str) -> str:
 
 
 def terms(text: str) -> list[str]:
-    """Search terms: bigrams of Chinese characters, stemmed words, numbers.
+    """Search terms: bigrams of simplified Chinese characters, stemmed words, numbers.
 
     A run of a single Chinese character yields that character. English stop words are
     left out. Order and repetition are kept.
     """
     found: list[str] = []
-    for token in _TOKEN.findall(unicodedata.normalize("NFKC", text).casefold()):
+    for token in _TOKEN.findall(unicodedata.normalize("NFKC", simplified(text)).casefold()):
         if _HAN.match(token):
             found += [token] if len(token) == 1 else [intern(a + b) for a, b in pairwise(token)]
         elif (word := token.split("'")[0].split("’")[0]) not in _STOP_EN:
@@ -286,8 +286,8 @@ def terms(text: str) -> list[str]:
 
 
 def characters(text: str) -> list[str]:
-    """Single characters of words written without spaces, repeated ones included."""
-    return list(map(intern, _HAN.findall(unicodedata.normalize("NFKC", text))))
+    """Single simplified characters of words without spaces, repeated ones included."""
+    return list(map(intern, _HAN.findall(unicodedata.normalize("NFKC", simplified(text)))))
 
 
 def content(text: str) -> set[str]:

@@ -80,7 +80,7 @@ def find(
     question = index.comparable(question)
     visible = index.visible(views)
     ranking = rank(index, visible, question, options, context)
-    language = wording(question.said, context.language)
+    language = wording("", context.language)  # that of the answer, whatever is searched for
     renderer = Renderer(index, visible, question.asker, language, context.zone, context.now)
     known = {each.position: each for each in ranking.candidates}
     found = dict.fromkeys(_holding(index, visible, words))
