@@ -225,6 +225,9 @@ async def test_a_memory_leaves_with_all_it_holds(bots: Bots) -> None:
     async with living(bots.folder / "two") as alone:
         assert [m.text for m in await alone.memory.journal.newest_messages(9)] == ["我住在通州"]
         await alone.say(zhang, "我自己过")
+    with pytest.raises(JournalError) as caught:  # which the others would never know of
+        await bots.start("two")
+    assert caught.value.code == "shared_apart"
 
 
 async def test_the_status_tells_of_the_others(bots: Bots, postgres: Postgres) -> None:

@@ -39,7 +39,7 @@ from .connection import (
 from .messages import Backlog, QueuedBatch
 from .outbox import Heard, Outbox
 from .postgres import AWAY, Bot
-from .replica import Replica
+from .replica import Replica, leave
 from .rows import (
     Draft,
     Event,
@@ -147,6 +147,8 @@ class Journal:
             migrate(db, self.path, save)
             if self.replica:
                 self.replica.attach(db)
+            else:
+                leave(db)
 
         db = open_to_write(self.path, prepare)
         self._watch.check(db)

@@ -286,6 +286,12 @@ class Replica:
                 yield table.name, list(row)
 
 
+def leave(db: sqlite3.Connection) -> None:
+    """Have a file that goes on alone follow no server: none knows what it writes."""
+    if any(_followed(db)):
+        _note(db, 0, "")
+
+
 def _join(db: sqlite3.Connection, turn: Step) -> None:
     """Refuse to give up what a file holds for what a server holds."""
     query = "SELECT 1 FROM message UNION ALL SELECT 1 FROM row LIMIT 1"
