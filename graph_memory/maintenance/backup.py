@@ -466,5 +466,5 @@ def advise(directory: Path, error: DamagedError) -> DamagedError:
             " kept"
         )
         return DamagedError(f"{error}; {advice}", backup.name)
-    advice = "there is no good backup; move the file away to begin with an empty memory"
+    advice = "there is no good backup; move it, its -wal and backups/ away to begin anew"
     return DamagedError(f"{error}; {advice}")

@@ -140,6 +140,11 @@ async def test_damage_without_a_good_backup(tmp_path: Path):
     with pytest.raises(DamagedError):
         backup.stage(tmp_path, name, T0)
     assert not list(tmp_path.glob("restore-*")), "nothing half is left behind"
+    assert "备份目录一起移走" in explain("zh", caught.value)
+    for path in (*copies.companions(tmp_path / JOURNAL), tmp_path / "backups"):
+        if path.exists():
+            path.rename(tmp_path.parent / f"{tmp_path.name}-{path.name}")
+    assert await heard(tmp_path) == []
 
 
 async def test_the_log_of_a_lost_journal_is_not_thrown_away(tmp_path: Path):
