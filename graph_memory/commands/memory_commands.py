@@ -36,6 +36,7 @@ from .usage import (
     LISTED,
     MAX_GIVEN,
     NEEDED,
+    THAT_ONE,
     Answers,
     help_text,
     misused,
@@ -290,7 +291,7 @@ class Commands(Answers):
         for each in [] if is_last else many or [number]:
             if (memory := self._meant(turn, each)) is None:
                 named = each if number_of(each) else which
-                return self._say("forget_number", number=one_line(named, MAX_STATEMENT))
+                return await self._offered(turn, one_line(named, MAX_STATEMENT))
             memories.append(memory)
         asker = None if turn.is_admin else turn.asker
         try:
@@ -307,6 +308,14 @@ class Commands(Answers):
         gone = sum(op.row is None and op.kind == Fact.kind for op in change.ops)
         key = "forgotten_id" if not texts[0] else "forgotten_all" if gone > 1 else "forgotten"
         return self._say(key, statement=texts[0])
+
+    async def _offered(self, turn: Turn, named: str) -> str:
+        """That there is no such number, and what holds the words, if it is words."""
+        wanted = THAT_ONE.sub("", named)
+        found = await self.memory.recall.find(turn.asker, wanted, 1, similar=0)
+        if number_of(named) or ":" in named or not found.total:
+            return self._say("forget_number", number=named)
+        return f"{self._say('forget_among', given=named)}\n{await self.search(turn, wanted)}"
 
     async def _last(self, turn: Turn) -> list[Reference]:
         """What the speaker told last in this chat, or the facts it became."""

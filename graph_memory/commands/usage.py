@@ -51,6 +51,11 @@ LAST = re.compile(
     r"|(?i:(?:the |my )?last(?: one| thing| line| message| memory)?|what i just said)"
 )
 """The line that was told last: 上一条, 刚才说的那句, the last one; in simplified characters."""
+THAT_ONE = re.compile(
+    r"\A(?:[关關][于於]|有[关關]|(?i:(?:the (?:one )?)?(?:about|that)|the)\b)\s?"
+    r"|\s?的?[那这這]一?[条條个個件句](?:事|[话話]|[記记][憶忆])?\Z|(?i:\sone)\Z"
+)
+"""What stands around words that say which line is meant: 关于花生的那条, the cat one."""
 _BEHIND = re.compile(
     r"(?:\s+|[，、]\s*|,(?!\d)\s*|(?<=[\d条條个個])(?:[:：。](?!\d)\s*|(?=[更改])))"
     r"(?:(?:不[对對是]的?|[记記]?[错錯]了)[，,。！!\s]+|(?i:no|nope|wrong)[，,.!！]\s*)?"
