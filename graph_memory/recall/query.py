@@ -121,7 +121,7 @@ _KINDS = [
 ]
 """Predicates, and what a question says if it asks for facts of these: a pattern a line."""
 _FORMER = re.compile(
-    r"以前|之前|从前|原来|原先|原本|本来|曾(?:经|在|是|有|去)|当初|当时|那时|最(?:早|初|开始)|一开始|过去|上一[个份家任]|前任"
+    r"以前|之前|从前|原来|原先|原本|本来|曾(?:经|在|是|有|去)|当初|当时|那时|最(?:早|初|开始)|一开始|过去|上一[个份家任]|前(?:任|[男女]友|[男女]朋友|[夫妻])"
     r"|\b(?:before|formerly|previous(?:ly)?|used? to|original(?:ly)?|at first|first|back then|ex"
     r"|(?:did|was|were|had)\b.*\b(?:un)?till?|last (?:job|place|flat|home|boss)|(?<!how )old)\b",
     re.IGNORECASE,
