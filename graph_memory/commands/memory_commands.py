@@ -354,7 +354,9 @@ class Commands(Answers):
         number, words = numbered(which)
         if not number or not says_something(terms(words)):
             return self._say("correct_what")
-        memory = self._meant(turn, number)
+        last = await self._last(turn) if LAST.fullmatch(simplified(number)) else []
+        is_one = [line.kind for line in last] == [Fact.kind]
+        memory = last[0] if is_one else self._meant(turn, number)
         if memory is None:
             named = number if number_of(number) else which
             return self._say("forget_number", number=one_line(named, MAX_GIVEN))
