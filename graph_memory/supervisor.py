@@ -20,7 +20,7 @@ NEVER = math.inf
 """What a step returns if only :meth:`Supervisor.wake` can bring more to do."""
 
 
-@dataclass(slots=True)
+@dataclass(eq=False, slots=True)
 class LogOnce:
     """A log that is silent about what it has said in the last ``again_after`` seconds."""
 

@@ -38,7 +38,7 @@ def view_for(asker: Asker, policy: Policy, attendance: Attendance) -> ViewOf:
     return lambda session: view(session, asker, policy, attendance)
 
 
-@dataclass(slots=True)
+@dataclass(eq=False, slots=True)
 class VisibleRows:
     """Rows that one asker may see at rank ``least`` or above; for one read."""
 

@@ -140,8 +140,9 @@ async def test_what_failed_is_told_until_it_is_done_and_what_ended_for_a_while(c
     assert isinstance(left.failure, ValueError)
     await works.run("import", well)
     assert [each.failure for each in works.snapshot("import")] == [None]
-    works.fail("import", ValueError("killed"))
-    assert str(works.snapshot("import")[0].failure) == "killed"
+    works.fail("import", "聊天.json", ValueError("killed"))
+    (left,) = works.snapshot("import")
+    assert (left.of, str(left.failure)) == ("聊天.json", "killed")
 
 
 async def test_what_is_under_way_comes_before_what_has_ended() -> None:

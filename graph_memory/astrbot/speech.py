@@ -92,7 +92,7 @@ def _quote(part: Reply, platform: str, own: set[str]) -> Quote:
     )
 
 
-@dataclass(slots=True)
+@dataclass(eq=False, slots=True)
 class _Line:
     """A text in which mentions are made readable, from left to right."""
 

@@ -118,7 +118,7 @@ class Breaker:
         self._pause, self._until = pause, self._clock() + pause
 
 
-@dataclass(slots=True)
+@dataclass(eq=False, slots=True)
 class Call:
     """One call that was admitted."""
 

@@ -175,7 +175,7 @@ class Buffers:
         return min(waits)
 
 
-@dataclass(slots=True)
+@dataclass(eq=False, slots=True)
 class ChangeBuilder:
     """Rows of one change over the rows that stand; each is written once."""
 

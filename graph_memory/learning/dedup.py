@@ -79,7 +79,7 @@ def fact_id(
     return stable_id("f", session, subject, predicate, object, norm, str(message))
 
 
-@dataclass(slots=True)
+@dataclass(eq=False, slots=True)
 class FactHistory:
     """Facts that one batch may see, with those it is about to write."""
 

@@ -134,7 +134,7 @@ def _frame(words: Wording) -> int:
     return _tokens(OPEN) + _tokens(CLOSE) + _tokens(words["note"])
 
 
-@dataclass(slots=True)
+@dataclass(eq=False, slots=True)
 class Renderer:
     """Renders for one asker."""
 

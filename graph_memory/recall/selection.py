@@ -100,7 +100,7 @@ def select(
     return selection
 
 
-@dataclass(slots=True)
+@dataclass(eq=False, slots=True)
 class _Chooser:
     """Chooses relevant candidates one by one, within limit and budget, nothing twice."""
 

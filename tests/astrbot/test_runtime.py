@@ -132,7 +132,7 @@ async def test_a_damaged_journal_is_not_tried_again(directory: Path):
     async with started(directory) as one:
         assert one.memory is None
         assert not one._opening.is_running
-        assert "移走可以从头开始" in await why_not(one)
+        assert "一起移走，可以从头开始" in await why_not(one)
 
 
 async def test_a_reload_does_not_wait_for_a_stuck_disk(directory, monkeypatch, caplog):
