@@ -315,8 +315,9 @@ def _already(
     if isinstance(source, Message):
         if source.id in exclude:
             return Reason.EXCLUDED
-        words = terms(source.text)
-        if normalise(source.text) == asked or (len(words) < 2 and "".join(words) in asked):
+        text = normalise(source.text)
+        words = terms(text) if len(text) <= len(asked) else [text, ""]
+        if text == asked or (len(words) < 2 and "".join(words) in asked):
             return Reason.ECHO
     if isinstance(source, Episode):
         if any(source.first_message <= id <= source.last_message for id in exclude):
