@@ -146,14 +146,8 @@ class SessionDocuments:
 
     def between(self, first: int, last: int) -> Numbers:
         """The messages with some ids."""
-        return np.array(self._messages[self._slice(first, last)], np.intp)
-
-    def ids(self, first: int, last: int) -> list[int]:
-        """Those of the ids from ``first`` to ``last`` that a message has."""
-        return self._ids[self._slice(first, last)]
-
-    def _slice(self, first: int, last: int) -> slice:
-        return slice(bisect_left(self._ids, first), bisect_right(self._ids, last))
+        start, end = bisect_left(self._ids, first), bisect_right(self._ids, last)
+        return np.array(self._messages[start:end], np.intp)
 
     def add(self, number: int, source: Source) -> None:
         keys, numbers, key = self._among(source)

@@ -320,18 +320,15 @@ def _already(
         if text == asked or (len(words) < 2 and "".join(words) in asked):
             return Reason.ECHO
     if isinstance(source, Episode):
-        if any(source.first_message <= id <= source.last_message for id in exclude):
-            return Reason.CONTEXT
-        said = index.documents.by_session[source.session]
-        evidence = said.ids(source.first_message, source.last_message)
-    else:
-        evidence = [*source.evidence] if isinstance(source, Fact) else [source.id]
+        is_current = any(source.first_message <= id <= source.last_message for id in exclude)
+        return Reason.CONTEXT if is_current else None
+    evidence = source.evidence if isinstance(source, Fact) else (source.id,)
     for id in evidence:
-        message = index.message(id) if context else None
-        text = normalise(message.text) if message else ""
+        said = index.message(id) if context else None
+        text = normalise(said.text) if said else ""
         # Who asks whether it is so only has its words.
         whole = rf"(?<!\w){re.escape(text)}(?!\w)"
-        is_there = message and text in context and re.search(whole, context)
+        is_there = said and text in context and re.search(whole, context)
         if id not in exclude and not is_there:
             return None
     return Reason.CONTEXT if evidence else None
