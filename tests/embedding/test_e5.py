@@ -76,6 +76,8 @@ def test_what_was_read_does_not_stay_in_memory(weights: Path, tmp_path: Path):
     model = e5.E5(weights, kept)
     for embed in (model.questions, model.passages):
         embed(["".join(map(chr, range(0x4E00, 0x5000)))])
+        assert resident(kept) > 10_000
+        model.let_go()
         assert max(resident(weights), resident(kept)) < 1_000
 
 

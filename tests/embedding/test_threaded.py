@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import ArrayLike
 
+from graph_memory.embedding import local_models
 from graph_memory.embedding.local_models import ThreadedEmbedder
 from graph_memory.errors import ClosedError, EmbeddingError
 
@@ -130,3 +131,18 @@ async def test_whatever_a_model_raises_is_an_embedding_error():
     with pytest.raises(EmbeddingError, match=r"坏 failed: RuntimeError$"):
         await embedder.passages(["在吗"])
     await embedder.close()
+
+
+async def test_a_model_that_nobody_asks_lets_go(make: Make, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(local_models, "RESTING", 0.05)
+    rested: list[str] = []
+    model = make(rest=lambda: rested.append(threading.current_thread().name))
+    for _ in range(5):
+        await model.questions(["豆包是谁"])
+    assert not rested
+    await until(lambda: bool(rested))
+    assert rested[0].startswith("gm-embed")
+    await model.questions(["豆包是谁"])
+    await model.close()
+    await asyncio.sleep(0.1)
+    assert len(rested) == 1
