@@ -20,6 +20,12 @@ NEVER = math.inf
 """What a step returns if only :meth:`Supervisor.wake` can bring more to do."""
 
 
+def _report(logger: logging.Logger, level: int, text: str, error: BaseException) -> None:
+    """Log a text with an error, an unforeseen one with its traceback."""
+    trace = None if isinstance(error, GraphMemoryError) else error
+    logger.log(level, "%s: %s", text, error, exc_info=trace)
+
+
 @dataclass(eq=False, slots=True)
 class LogOnce:
     """A log that is silent about what it has said in the last ``again_after`` seconds."""
@@ -40,9 +46,8 @@ class LogOnce:
         self._logged[key] = now
         if error is None:
             self.logger.log(self.level, "%s", text)
-            return
-        trace = None if isinstance(error, GraphMemoryError) else error
-        self.logger.log(self.level, "%s: %s", text, error, exc_info=trace)
+        else:
+            _report(self.logger, self.level, text, error)
 
     def clear(self, key: str) -> None:
         """Have the next trouble of this kind logged: it works again."""
@@ -141,7 +146,7 @@ class Supervisor:
                 return None  # whatever the step raised on its way out
             self.problem = brief(error)
             if not self._failures:
-                LogOnce(self.logger).report(self.text, error)
+                _report(self.logger, logging.WARNING, self.text, error)
             self._failures += 1
             return self.retry[min(self._failures, len(self.retry)) - 1]
         self.problem, self._failures = "", 0

@@ -311,11 +311,11 @@ class Commands(Answers):
 
     async def _offered(self, turn: Turn, named: str) -> str:
         """That there is no such number, and what holds the words, if it is words."""
-        wanted = THAT_ONE.sub("", named)
-        found = await self.memory.recall.find(turn.asker, wanted, 1, similar=0)
-        if number_of(named) or ":" in named or not found.total:
-            return self._say("forget_number", number=named)
-        return f"{self._say('forget_among', given=named)}\n{await self.search(turn, wanted)}"
+        wanted = "" if number_of(named) or ":" in named else THAT_ONE.sub("", named)
+        if wanted and (await self.memory.recall.find(turn.asker, wanted, 1, similar=0)).total:
+            among = self._say("forget_among", given=named)
+            return f"{among}\n{await self.search(turn, wanted)}"
+        return self._say("forget_number", number=named)
 
     async def _last(self, turn: Turn) -> list[Reference]:
         """What the speaker told last in this chat, or the facts it became."""

@@ -82,8 +82,7 @@ class E5:
         numkong = integer_kernels()
         if numkong is None:
             raise EmbeddingError("there is no NumKong, or this processor is too old for it")
-        file = _Weights(path)
-        self.let_go = file.let_go
+        file = self._file = _Weights(path)
         prepared = file.prepared(kept)
         self._tokenizer = Unigram(prepared["pieces"], file.replaced, file.unknown)
         self._ends, self._words, self._places = file.ends, file.words, prepared["places"]
@@ -101,6 +100,10 @@ class E5:
     def passages(self, texts: list[str]) -> Vectors:
         """Vectors of texts to be found, shape ``(len(texts), 384)``."""
         return self._embed([f"passage: {text}" for text in texts])
+
+    def let_go(self) -> None:
+        """Keep nothing of the files in memory; whoever needs it again reads it again."""
+        self._file.let_go()
 
     def _embed(self, texts: list[str]) -> Vectors:
         """Vectors of texts, each to the bit as if it were the only one."""
@@ -164,7 +167,7 @@ class _Weights:
         return rows
 
     def let_go(self) -> None:
-        """Keep nothing of what was read; whoever needs it again reads it again."""
+        """Keep nothing in memory of what was read."""
         for each in filter(None, (self._data, self._kept)):
             each.madvise(mmap.MADV_DONTNEED)
 
@@ -180,7 +183,7 @@ class _Weights:
         form = np.dtype(
             [
                 ("layers", layer, self.layers),
-                ("places", "<f4", (len(self.floats("emb.pos")) // width, width)),
+                ("places", "<f4", (self._places["emb.pos"][1] // (4 * width), width)),
                 ("pieces", piece_table(len(self._scores))),
                 ("check", "<u4"),
             ]
@@ -210,7 +213,7 @@ class _Weights:
         if shutil.disk_usage(path.parent).free < ROOM:
             raise OSError(errno.ENOSPC, "no room", str(path))
         made = self._prepare(form)
-        made["check"] = zlib.crc32(made.tobytes()[:-4])
+        made["check"] = zlib.crc32(made.reshape(1).view(np.uint8)[:-4])
         with writing(path) as text:
             text.buffer.write(made.data)
 

@@ -129,8 +129,8 @@ class Buffers:
         if request(message.text):
             buffer.urgent = max(buffer.urgent, message.id)
         circle = self._sessions[message.session].circle
-        for other in self._buffers.keys() - {message.session}:
-            if self._sessions[other].circle == circle:
+        for other in self.waiting(circle):
+            if other != message.session:
                 # The persona was switched: what was said to the other one is complete.
                 self._buffers[other].urgent = max(self._buffers[other].seen)
 

@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 
 from ..errors import JournalError
 from ..model import Batch, Change, Message, Presence, Quote, Session
-from ..privacy.confidence import reach
 from ..supervisor import LongWork, Supervisor
 from . import copies, presence, queries
 from . import messages as mail
@@ -494,10 +493,7 @@ class Journal:
         to = (mail.addressee(db, session.circle, quote, account),) if quote else ()
         told = replace(message, to=to + message.to)
         said, is_new = mail.add(db, told, session, self._events.append, account)
-        if is_new:
-            self._events.append(said)
-            if reach(said.text) < 0:
-                self._events += mail.confide(db, said, self._now())
+        self._events += [said, *mail.confide(db, said, self._now())] if is_new else []
         return said
 
     async def retag(self, message: int, session: Session) -> bool:

@@ -226,7 +226,7 @@ def confide(db: sqlite3.Connection, request: Message, at: float) -> list[Message
 
     What was learned from it so far is kept as well; returns what was altered.
     """
-    before = said_before(db, request)
+    before = said_before(db, request) if reach(request.text) < 0 else None
     if before is None or before.confided:
         return []
     told, rows = replace(before, confided=True), Rows(db)

@@ -445,8 +445,7 @@ def write(
     done = Change(number, at, draft.actor, draft.reason, tuple(ops), draft.batch, draft.undoes)
     if tell:
         tell(done)
-        if any(op.kind == Session.kind for op in ops):
-            presence.follow(db, done, tell)
+        presence.follow(db, done, tell)
     return done
 
 
