@@ -161,6 +161,8 @@ class IndexSync:
         """Stop; waits for the piece of work under way."""
         await self._following.close()
         await self._embedding.close()
+        if not self._closed:
+            await self.run(lambda: None)  # after what was begun
         self._closed = True
         self._thread.shutdown(wait=False)
 
@@ -241,20 +243,20 @@ class IndexSync:
         """Enter what the journal holds; events that come meanwhile follow."""
         # Before the snapshot, which then has the Session of each; later ones come as events.
         messages = await self._journal.newest_messages(MAX_MESSAGES)
-        with contextlib.ExitStack() as stack:
-            try:
-                snapshot = await self.run(stack.enter_context, self._journal.snapshot())
-                first: tuple[type[Row], ...] = (Session, Merge, Name, Forgotten)
-                for kind in first:
-                    await self._each(snapshot.scan(kind), index.put)
-                await self._each(messages, index.put_message)
-                old = partial(index.put_message, is_old=True)
-                await self._each(await self._cited(index, snapshot), old)
-                for kind in (Fact, Episode):
-                    await self._each(snapshot.scan(kind), index.put)
-            finally:
-                # On the thread that opened it, once it has.
-                await self.run(stack.close)
+        stack = contextlib.ExitStack()
+        try:
+            snapshot = await self.run(stack.enter_context, self._journal.snapshot())
+            first: tuple[type[Row], ...] = (Session, Merge, Name, Forgotten)
+            for kind in first:
+                await self._each(snapshot.scan(kind), index.put)
+            await self._each(messages, index.put_message)
+            old = partial(index.put_message, is_old=True)
+            await self._each(await self._cited(index, snapshot), old)
+            for kind in (Fact, Episode):
+                await self._each(snapshot.scan(kind), index.put)
+        finally:
+            # On the thread that opened it, once it has, even if nobody waits for that.
+            await asyncio.shield(asyncio.wrap_future(self._thread.submit(stack.close)))
 
     async def _cited(self, index: Index, snapshot: Rows) -> list[Message]:
         """Messages that facts rest on and that are not among the newest."""

@@ -2,11 +2,17 @@
 
 import asyncio
 import logging
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import SimpleNamespace
+
+import pytest
 
 from graph_memory.deletion.retraction import retract_all
 from graph_memory.embedding import CachedEmbedder
-from graph_memory.errors import EmbeddingError, Failure
-from graph_memory.model import Erased, Fact, Message, asker_of
+from graph_memory.errors import ClosedError, EmbeddingError, Failure
+from graph_memory.model import Episode, Erased, Fact, Message, asker_of
 from graph_memory.recall import index_sync
 from tests.makers import T0, entity, fact, group, private, put, user
 from tests.scripted import HashEmbedder
@@ -63,6 +69,38 @@ async def test_what_it_could_not_follow_is_built_anew(memory, monkeypatch, caplo
     assert [r.message for r in caplog.records] == ["recall is held up: ?"]
     assert "爬山" in (await memory.ask(HOME, "张三喜欢爬山吗")).block
     assert recaller.vectors == recaller.items == 2
+
+
+async def test_a_build_that_is_stopped_as_it_ends_leaves_the_file(memory, monkeypatch):
+    """Else whoever is to restore a backup finds it locked."""
+    recaller = await memory.open()
+    await recaller.settle()
+    sync, snapshot, each = recaller._sync, memory.journal.snapshot, recaller._sync._each
+    scanned, holding, ended = [], [], asyncio.Event()
+
+    @contextmanager
+    def watched() -> Iterator[SimpleNamespace]:
+        with snapshot() as rows:
+            holding.append(rows)
+            yield SimpleNamespace(scan=lambda kind: scanned.append(kind) or rows.scan(kind))
+        holding.clear()
+
+    async def entered(items, work):
+        await each(items, work)
+        if Episode in scanned:  # the last of a build
+            sync._thread.submit(time.sleep, 0.1)
+            ended.set()
+
+    monkeypatch.setattr(memory.journal, "snapshot", watched)
+    monkeypatch.setattr(sync, "_each", entered)
+    rebuilding = asyncio.create_task(sync.rebuild())
+    await ended.wait()
+    await asyncio.sleep(0.01)
+    assert holding
+    await recaller.close()
+    with pytest.raises(ClosedError):
+        await rebuilding
+    assert not holding
 
 
 async def test_what_is_said_in_a_new_chat_during_the_first_build_has_its_chat(memory, monkeypatch):
