@@ -41,8 +41,8 @@ _MYSELF = frozenset({"我", "我自己", "自己", "本人", "me", "myself", "i"
 _SPACE = re.compile(rf"[\s,，。！？!?、；;：:()（）\"“”「」『』《》【】~{MASK[0]}]+|\.+(?!\w)")
 _LATIN = re.compile(r"[a-z][a-z'’]*")
 _HAN = re.compile(f"[{CJK}]+")
-_PARTED = rf"(?:[了过過完][{CJK}]{{0,4}}?|的)?"
-"""What may stand inside of a verb with its object: 结了婚, 请了三天假, 分的手."""
+_PARTED = rf"(?:[了过過完着][{CJK}]{{0,4}}?|的(?=.(?:[吗吧啊呢]|[^{CJK}]|$)))?"
+"""What may stand inside of a verb with its object: 结了婚, 请了三天假; at an end 分的手."""
 _OWN = re.compile("^(?:我|我们|咱|咱们)(?:家的?|的)(?=.)")
 """Whose something is, which a memory of it need not say: 我的猫."""
 
