@@ -6,12 +6,9 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from graph_memory.locales import Translator
 from graph_memory.model import Episode, Message
 from graph_memory.service import MemoryService
 from graph_memory.store import Draft
-from graph_memory.store.queries import FactFilter
-from webui.rendering import memory_url
 
 from .browsing import PRIVATE, see
 from .story import ZHANG
@@ -78,19 +75,3 @@ async def test_the_log_is_paged_and_leaves_out_what_nobody_did(service: MemorySe
     assert seen == sorted(set(seen), reverse=True)
     assert len(seen) == page.total
     assert (await service.conversations.changes("", "learned", None)).items[-1].rows["fact"] > 10
-
-
-async def test_a_change_is_told_in_words(mine, own):
-    """Merged things by their own names, times and states as they are said elsewhere."""
-    one, other = (await own.library.overview()).things[:2]
-    merged = await own.identity_edits.merge(one.node, other.node, "owner")
-    assert f"合并 新增 {one.name} – {other.name}" in (await see(mine, f"/changes/{merged.id}")).text
-    (line,) = (await own.library.browse(FactFilter(text="自学日语"))).items
-    archived = await own.library.act("archive", [line.fact.id], "owner")
-    told = (await see(mine, f"/changes/{archived.id}")).text
-    assert "状态 有效 已归档 归档时间 — 2025年10月9日 16:53" in told
-    forgotten = await own.library.act("forget", [line.fact.id], "owner")
-    page = await see(mine, f"/changes/{forgotten.id}")
-    relation = Translator("zh").name("predicate", line.fact.predicate)
-    assert f"事实 删除 {line.fact.statement} {relation}" in page.text
-    assert not page.all("a", href=memory_url(line.fact))  # which is no more

@@ -12,7 +12,7 @@ from graph_memory.errors import SettingError
 from graph_memory.service import MemoryService
 
 from .browsing import press, see, send
-from .conftest import BULK, application, entered
+from .conftest import application, entered
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 
@@ -41,19 +41,6 @@ def keeper(own: MemoryService) -> Keeper:
 async def browser(keeper: Keeper) -> AsyncIterator[httpx.AsyncClient]:
     async with entered(application(keeper.memory, tune=keeper)) as found:
         yield found
-
-
-async def test_other_settings_are_tried_without_being_kept(owner: httpx.AsyncClient) -> None:
-    assert f"现在 {BULK}" in (await see(owner, "/tuning")).text
-    slow = await see(owner, "/tuning", rate="0.1", threshold="0.25")
-    assert f"现在 0 现在的设置：{BULK} 条" in slow.text
-    tried = await see(owner, "/tuning", rate="20", threshold="0.5")
-    total = re.search(rf"现在 (\d+) 现在的设置：{BULK} 条", tried.text)
-    assert int(total[1]) > BULK
-    assert f"还有 {int(total[1]) - 5} 条" in tried.text
-    assert "请在 AstrBot 里保存" in tried.text  # nothing can be kept from here
-    assert "min_importance_threshold" in tried.text
-    assert f"现在 {BULK}" in (await see(owner, "/tuning")).text
 
 
 async def test_the_overview_goes_by_the_settings_that_are_kept(browser):

@@ -8,7 +8,7 @@ from tests.cases import rows
 from .browsing import PRIVATE, see, statements
 from .conftest import BULK
 from .seed import fact_id
-from .story import HONG, LI, MING, ZHANG
+from .story import LI, ZHANG
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 BEIJING = fact_id(PRIVATE, "张三住在北京")
@@ -56,15 +56,6 @@ async def test_neighbours_of_one_relation_and_farther_ones(owner: httpx.AsyncCli
     assert f"{len(shown[1]) - 1} / {len(shown[1]) - 1} 个" in page.text
 
 
-async def test_paths_between_two(owner: httpx.AsyncClient) -> None:
-    found = (await owner.get("/api/v1/graph/path", params={"a": HONG, "b": ZHANG})).json()
-    (way,) = found["paths"]
-    assert way["nodes"] == [HONG, LI, ZHANG]
-    assert [edge["id"] for edge in found["edges"]] == way["facts"]
-    apart = (await owner.get("/api/v1/graph/path", params={"a": ZHANG, "b": MING})).json()
-    assert apart["paths"] == []
-
-
 async def test_the_graph_is_one_hop_and_counts_truthfully(owner: httpx.AsyncClient) -> None:
     graph = (await owner.get("/api/v1/graph", params={"node": ZHANG})).json()
     assert graph["nodes"][0] == graph["centre"]
@@ -100,14 +91,6 @@ async def test_a_merged_node_shows_the_survivor(owner, service):
         await service.library.undo(change.id, "owner")
         await service.settle()
     assert (await facts(one), await facts(other)) == apart
-
-
-async def test_some_nodes_and_what_is_between_them(owner: httpx.AsyncClient) -> None:
-    wanted = [("node", LI), ("node", HONG), ("node", "e:no")]
-    some = (await owner.get("/api/v1/graph/among", params=wanted)).json()
-    assert [node["id"] for node in some["nodes"]] == [LI, HONG]
-    assert {edge["statement"] for edge in some["edges"]} == {"李四和小红是同事"}
-    assert (await owner.get("/api/v1/graph/among", params={"node": "e:no"})).status_code == 404
 
 
 @pytest.mark.parametrize(("path", "status"), rows(__file__, "test_odd_questions"))

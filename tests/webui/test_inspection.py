@@ -30,18 +30,6 @@ def sightings(page: Markup, part: str) -> list[str]:
     return [tag["href"] for tag in own.all("a", **{"class": "sighting-text"}) if "href" in tag]
 
 
-@pytest.mark.parametrize("eyes", [
-    {"user": ZHANG, "persona": "tech_assistant"},
-    {"user": LI, "group": GROUP, "persona": "tech_assistant"},
-    {"group": GROUP, "persona": "life_advisor"},
-    {"user": MING, "persona": "~"},
-])  # fmt: skip
-async def test_seen_and_hidden_are_everything(owner, eyes):
-    page = await see(owner, "/viewas", **eyes)
-    figures = re.search(r"看得见 (\d+) 其中.*看不见 (\d+) 主人", page.text)
-    assert sum(map(int, figures.groups())) == FACTS
-
-
 async def test_pages_lead_through_all(owner: httpx.AsyncClient) -> None:
     eyes = {"user": ZHANG, "persona": "tech_assistant"}
     found: list[str] = []

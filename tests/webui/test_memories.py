@@ -2,19 +2,17 @@
 
 import json
 from dataclasses import replace
-from datetime import datetime
 
 import httpx
 import pytest
 
-from graph_memory.library import Amendment, Meant
 from graph_memory.store import Draft
 from webui.listing import STRENGTHS, FactListing
 
 from .browsing import LIFE, PRIVATE, press, see, send, statements, undo
 from .conftest import BULK, application, entered
 from .seed import fact_id
-from .story import LI, ZHANG
+from .story import LI
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 FACTS = 60 + BULK
@@ -58,55 +56,6 @@ async def test_what_another_said_once_is_weak(owner, service):
     await service.library.undo(change.id, "owner")
 
 
-async def test_what_is_kept_twice_is_found_in_one_chat_only(service):
-    told = Amendment("张三给吉他换了弦", "owns", Meant("吉他", "new"))
-    first = await service.library.tell(PRIVATE.id, Meant("张三", ZHANG), told)
-    thing = Meant("吉他", next(op.id for op in first.ops if op.kind == "entity"))
-    again = Amendment("张三有一把吉他", "owns", thing)
-    second = await service.library.tell(PRIVATE.id, Meant("张三", ZHANG), again)
-    elsewhere = await service.library.tell(LIFE.id, Meant("张三", ZHANG), again)
-    (pair,) = [each for each in await service.library.conflicts() if each.one.object == "吉他"]
-    assert not pair.differs
-    assert {pair.one.session.id, pair.other.session.id} == {PRIVATE.id}
-    for change in (elsewhere, second, first):
-        await service.library.undo(change.id, "owner")
-
-
-async def test_what_was_once_and_what_is_to_come_contradict_nothing(service):
-    now = service.now()
-    told = [
-        await service.library.tell(
-            PRIVATE.id,
-            Meant("张三", ZHANG),
-            Amendment(statement, "lives_in", Meant(place, "new"), period=period),
-        )
-        for statement, place, period in (
-            ("张三住泉州", "泉州", (now, None)),
-            ("张三以前住漳州", "漳州", (None, now)),
-            ("张三明年搬去莆田", "莆田", (now + 2e7, None)),
-        )
-    ]
-    pairs = [{each.one.object, each.other.object} for each in await service.library.conflicts()]
-    assert {"泉州"} & set().union(*pairs)  # with another home
-    assert not any(pair <= {"泉州", "漳州", "莆田"} for pair in pairs)
-    for change in reversed(told):
-        await service.library.undo(change.id, "owner")
-
-
-async def test_many_at_once_become_important(owner, service):
-    ids = [MEDITATION, KEYBOARD]
-    before = [(await service.library.fact(id)).line.fact for id in ids]
-    asked = await send(owner, "/memories/act", 200, action="important", id=ids)
-    assert "把 2 条记忆标为重要？" in asked.text
-    done = await press(owner, "/memories/act", action="important", id=ids, confirm="yes")
-    assert "已标为重要：2 条" in done.text
-    after = [(await service.library.fact(id)).line.fact for id in ids]
-    assert [fact.importance for fact in after] == [0.9, 0.9]
-    assert all(new.half_life > old.half_life for new, old in zip(after, before, strict=True))
-    await undo(owner, done)
-    assert [(await service.library.fact(id)).line.fact for id in ids] == before
-
-
 async def test_chosen_memories_are_taken_out_with_the_words_they_rest_on(owner, service):
     done = await press(owner, "/memories/act", action="export", id=[MEDITATION, KEYBOARD])
     assert "已导出" in done.text
@@ -118,21 +67,6 @@ async def test_chosen_memories_are_taken_out_with_the_words_they_rest_on(owner, 
     cited = {id for fact in facts.values() for id in fact["evidence"]}
     assert {line["id"] for line in lines if line["kind"] == "message"} == cited != set()
     assert "没有可以更改的" in (await press(owner, "/memories/act", action="export")).text
-
-
-async def test_a_day_to_be_forgotten_is_set_and_taken_away(owner, service):
-    path = f"/memories/{KEYBOARD}/edit"
-    given = await press(owner, path, statement="", expires="2031-05-08")
-    assert "到期忘掉 2031年5月8日" in given.text
-    fact = (await service.library.fact(KEYBOARD)).line.fact
-    assert datetime.fromtimestamp(fact.expires, service.zone).date().isoformat() == "2031-05-09"
-    form = await see(owner, path)
-    assert [each["value"] for each in form.all("input", name="expires")] == ["2031-05-08"]
-    done = await press(owner, path, statement="", expires="")
-    assert "到期忘掉" not in done.text
-    await undo(owner, done)
-    assert (await service.library.fact(KEYBOARD)).line.fact == fact
-    await undo(owner, given)
 
 
 async def test_a_correction_of_the_bot_says_why_on_both_sides(owner, service):

@@ -21,38 +21,11 @@ from .story import HONG, LI, ZHANG
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 
 
-async def test_a_person_has_names_places_and_facts_of_now_and_before(owner):
-    page = await see(owner, "/node", id=ZHANG)
-    assert "张三 聊天的人 · 117 条事实" in page.text
-    assert "私聊 张三 · 2023年11月9日 – 2025年10月7日" in page.text
-    assert [tag["href"] for tag in page.all("a") if tag["href"] in {"/people", "/memories"}][
-        -1:
-    ] == ["/people"]
-    now, _, before = page.text.partition(" 从前 ")
-    assert "张三住在上海，今年春天刚搬过去 住在 2025年9月19日 – 今" in now
-    # What was replaced stands with what replaced it, and ended when that began.
-    assert "张三住在北京 2024年9月4日 – 2025年9月19日" in now
-    assert "张三每天早上要喝一杯美式咖啡" in before
-    bars = page.all("rect", **{"class": "bar"})
-    assert sum("data-over" in bar for bar in bars) == 2
-    assert all(bar["x"].endswith("%") and bar["width"].endswith("%") for bar in bars)
-    assert page.all("text")
-
-
 async def test_a_fact_opens_its_words(owner: httpx.AsyncClient) -> None:
     page = await see(owner, "/node", id=HONG)
     links = [tag["href"] for tag in page.all("a", **{"class": "source-link"})]
     assert len(links) == 7
     assert "我负责拍照" in " ".join([(await see(owner, link)).text for link in links])
-
-
-async def test_a_name_is_listed_once_however_many_chats_know_it(owner, service):
-    page = await see(owner, "/node", id=ZHANG)
-    names = page.text[page.text.index(" 名字 ") : page.text.index(" 出现在 ")]
-    borne = [name for name, _ in (await service.library.node(ZHANG)).names if name.text == "张三"]
-    assert len(borne) > 1
-    assert f"另有 {len(borne) - 1} 个聊天" in names
-    assert names.count("2023年11月9日") <= 1
 
 
 async def test_accounts_and_chats_of_one_name_are_told_apart_where_one_is_chosen(own, mine):
@@ -102,19 +75,6 @@ async def test_namesakes_are_shown_as_accounts_before_they_are_linked(owner, ser
         assert clone in page.text
     await service.library.undo(change.id, "owner")
     await service.settle()
-
-
-async def test_merged_things_are_listed_as_one(mine, own):
-    one, other = (await own.library.overview()).things[:2]
-    await own.identity_edits.merge(one.node, other.node, "owner")
-    total = (await own.library.node(other.node)).total
-    for page in (await see(mine, "/people"), await see(mine, "/people", q=one.name)):
-        links = [a["href"] for a in page.all("a", **{"class": "chip"})]
-        assert node_url(other.node) in links
-        assert node_url(one.node) not in links
-    (found,) = await own.library.search(one.name)
-    known = (await own.library.overview()).things[0]
-    assert (found.node, known.node, known.facts) == (other.node, other.node, total)
 
 
 async def test_what_is_to_come_or_over_is_said_to_be_so(mine, own):
