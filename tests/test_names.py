@@ -13,11 +13,7 @@ LONGEST = 80
 
 
 def twice(names: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
-    """Names that stand for more than one thing, with the places of each.
-
-    Args:
-        names: Name and place.
-    """
+    """Names that stand for more than one thing, with the places of each."""
     found: dict[str, list[str]] = defaultdict(list)
     for each, place in names:
         found[each].append(place)

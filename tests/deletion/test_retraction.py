@@ -83,11 +83,7 @@ def left(memory: MemoryService) -> list[str]:
 
 
 async def learned(chat: Chat, before: int = 0) -> Message:
-    """Zhang gives something away; a fact, an entity, an alias and a summary follow.
-
-    Args:
-        before: How many messages of the batch there are already.
-    """
+    """Zhang gives something away; a fact, an entity, an alias and a summary follow."""
     secret = await chat.say("zhang", f"我的{PLANTED}是七号仓库", "张三", ref="1@5")
     await chat.say("li", "我喜欢爬山", "李四", ref="2@6")
     await chat.learn(

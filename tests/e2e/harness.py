@@ -143,11 +143,7 @@ def echo(call: ChatCall) -> str:
 
 
 class LoopbackServer:
-    """A server on a free port while it is entered.
-
-    Args:
-        routes: What answers ``POST`` below ``/v1``, by path.
-    """
+    """A server on a free port while it is entered; ``routes`` answer ``POST`` below ``/v1``."""
 
     def __init__(self, routes: dict[str, Callable[[web.Request], Any]]) -> None:
         self._app = web.Application(client_max_size=64 * 1024**2)
@@ -368,20 +364,12 @@ class AstrBotInstance:
     """A throw-away AstrBot root and the process that runs in it.
 
     Args:
-        root: Empty or not yet existing directory; becomes the AstrBot root.
-        llm: Running fake LLM all providers point to.
         plugins: Functions that install one below the directory they are given.
-        plugin_configs: Plugin name to values for ``data/config/<name>_config.json``
-            (missing keys get their schema default).
+        plugin_configs: Values for ``data/config/<name>_config.json``, others get their default.
         config: Overrides merged into ``data/cmd_config.json``.
-        providers: Providers besides the fake ones.
         other_port: Where a second OneBot platform listens, if there is one.
-        python: Interpreter of the environment AstrBot is installed in.
-        env: Extra environment variables.
-        streaming: Ask the chat model for streamed answers.
         log_level: Of AstrBot; users have INFO.
         block_network: Refuse non-loopback connections of the process.
-        spawning: How the process is made.
     """
 
     root: Path
@@ -499,12 +487,7 @@ class AstrBotInstance:
         await self.stop()
 
     async def start(self) -> None:
-        """Start the process and wait until dashboard and OneBot port answer.
-
-        Raises:
-            RuntimeError: It ended instead of starting.
-            TimeoutError: It did not start in time.
-        """
+        """Start the process and wait until dashboard and OneBot port answer."""
         hidden = ("ASTRBOT_", "OPENAI_")
         env = {k: v for k, v in os.environ.items() if not k.startswith(hidden)}
         env |= {
@@ -634,8 +617,7 @@ class AstrBotInstance:
     async def upload_plugin(self, archive: Path) -> None:
         """Install a plugin's zip the way the dashboard does.
 
-        Raises:
-            RuntimeError: AstrBot refused; before 4.29 also because it is installed already.
+        AstrBot may refuse, before 4.29 also because it is installed already: a ``RuntimeError``.
         """
         form = FormData()
         form.add_field("file", archive.read_bytes(), filename=archive.name)
@@ -692,11 +674,10 @@ class BotMessage:
 
 
 class OneBotClient:
-    """Plays a QQ account connected to AstrBot's aiocqhttp adapter.
+    """A QQ account connected to AstrBot's aiocqhttp adapter.
 
-    Args:
-        port: Where that listens; where the first one does by default.
-        first_id: Id of its first message; each client has its own.
+    It listens at ``port`` if not where the first one does; each client's first message has an id of
+    its own.
     """
 
     def __init__(

@@ -189,13 +189,7 @@ def installed(plugins: Path) -> Path:
 
 @contextlib.asynccontextmanager
 async def living(root: Path, *, install: bool = True, **more: Any) -> AsyncIterator[World]:
-    """A world of one's own.
-
-    Args:
-        root: Empty directory.
-        install: Whether the plugin is there from the start.
-        more: ``settings`` of the plugin, and anything :class:`AstrBotInstance` takes.
-    """
+    """A world of one's own, with ``settings`` and whatever :class:`AstrBotInstance` takes."""
     port = free_port()
     settings = {
         "llm_provider_id": EXTRACT_PROVIDER_ID, "webui_port": port, "buffer_timeout": 3600,

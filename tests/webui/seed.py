@@ -34,14 +34,10 @@ NOW = 1_760_000_000.0  # 2025-10-09 in Asia/Shanghai
 
 
 async def seed(journal: Journal, bulk: int = 0, *, with_hostile: bool = True) -> int:
-    """Fill an empty journal.
+    """Fill an empty journal; gives how many facts there are then.
 
     Args:
         bulk: So many more facts about 张三, each with an entity of its own.
-        with_hostile: Whether the talk that attacks the pages is told, too.
-
-    Returns:
-        How many facts there are now.
     """
     story = list(talks())[: None if with_hostile else -1]
     for number in range(bulk):

@@ -86,14 +86,11 @@ class Line:
 
 
 class Life:
-    """The chat of some years, day by day; the same for every run.
+    """The chat of some years from midnight of a day on; the same for every run.
 
     Attributes:
         once: What has been mentioned once so far.
         traits: What is said again and again.
-
-    Args:
-        start: Midnight of the first day.
     """
 
     def __init__(self, start: datetime) -> None:

@@ -19,12 +19,7 @@ PLOT = Path("docs/images/two-years.svg")
 def survey(years: float, plot: Path | None, scenarios: Sequence[str] = COMPARED) -> Figures:
     """Live through some years under each setting, at the same time; draw what came of it.
 
-    Args:
-        plot: Where to put the SVG; ``None``: nowhere.
-        scenarios: Keys of ``SCENARIOS`` in ``years.py``.
-
-    Returns:
-        Figures by month, of each scenario, and what they come to.
+    Gives figures by month, of each of the ``SCENARIOS`` in ``years.py``, and what they come to.
     """
     chosen = list(scenarios)
     days = max(1, round(years * DAYS))

@@ -22,11 +22,7 @@ ZH_WORDS, EN_WORDS = map(
 
 
 class RandomEmbedder(HashEmbedder):
-    """Gives every text a random direction at no cost.
-
-    Args:
-        width: Dimensions of a vector.
-    """
+    """Gives every text a random direction of ``width`` dimensions at no cost."""
 
     def __init__(self, width: int) -> None:
         self.name = f"bench-{width}"

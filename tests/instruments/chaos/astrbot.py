@@ -39,11 +39,7 @@ READY = 90.0
 
 
 class Campaign:
-    """Kills of AstrBot.
-
-    Args:
-        report: Called with the score after every kill.
-    """
+    """Kills of AstrBot."""
 
     def __init__(self, seed: int, report: Callable[[Score], None] = lambda _score: None) -> None:
         self.score = Score()

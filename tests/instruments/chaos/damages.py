@@ -68,11 +68,7 @@ WAYS: tuple[Callable[[random.Random, Path], None], ...] = (
 
 
 def damage(rng: random.Random, directory: Path) -> str:
-    """Spoil one of the graph's files.
-
-    Returns:
-        What was done, in words.
-    """
+    """Spoil one of the graph's files; what was done, in words."""
     file = rng.choice(sorted((directory / "graph").iterdir()))
     way = rng.choice(WAYS)
     way(rng, file)
@@ -80,11 +76,7 @@ def damage(rng: random.Random, directory: Path) -> str:
 
 
 class Campaign:
-    """Damages to the files that a killed process left.
-
-    Args:
-        report: Called with the toll after every damage.
-    """
+    """Damages to the files that a killed process left."""
 
     def __init__(self, seed: int, report: Callable[[Toll], None] = lambda _toll: None) -> None:
         self.toll = Toll()

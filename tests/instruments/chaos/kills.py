@@ -55,9 +55,6 @@ class Score(Tally):
 class Campaign:
     """Kills of the bare memory.
 
-    Args:
-        report: Called with a line of progress after every kill.
-
     Attributes:
         _durations: How long phases take, so that a kill can be aimed into the middle of one.
     """

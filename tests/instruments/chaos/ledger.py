@@ -49,11 +49,7 @@ class Ledger:
         return sorted(word for word in self.sent - self.acknowledged if word.startswith("w"))
 
     def audit(self, journal: Path, *, final: bool = False) -> list[str]:
-        """What is wrong with a journal; empty if nothing is.
-
-        Args:
-            final: Everything had time to be learned, and the file is at rest.
-        """
+        """What is wrong with a journal; if ``final``, all had time to be learned."""
         uri = f"{journal.absolute().as_uri()}?mode=ro"
         with closing(sqlite3.connect(uri, uri=True, timeout=30)) as db:
             db.execute("BEGIN")

@@ -135,7 +135,6 @@ class Campaign:
     Args:
         without: A guard that is switched off (:func:`.bot.switch_off`).
         kinds: Of faults, with weights.
-        report: Called after each fault.
     """
 
     def __init__(

@@ -35,13 +35,7 @@ def say(text: str) -> None:
 
 
 class Demo:
-    """One run of ``./dev up``.
-
-    Args:
-        folder: Where everything is kept.
-        fresh: Forget earlier runs.
-        with_sample: Play the sample conversation even with a real model.
-    """
+    """One run of ``./dev up``; ``fresh`` forgets earlier ones."""
 
     def __init__(self, folder: Path, *, fresh: bool, with_sample: bool) -> None:
         self._folder = folder

@@ -36,12 +36,7 @@ class SampleAccount(OneBotClient):
 
 
 async def play(bot: DemoAstrBot, say: Callable[[str], None]) -> None:
-    """Play the sample conversation.
-
-    Args:
-        bot: A running AstrBot.
-        say: Told what goes on.
-    """
+    """Play the sample conversation and say what goes on."""
     accounts = {name: account for account, name in PEOPLE.items()}
     told = Path(__file__).with_suffix(".txt").read_text(encoding="utf-8")
     *private, group = (part.splitlines() for part in told.split("== ")[1:])

@@ -41,11 +41,7 @@ QUESTIONS = (
 
 
 async def take() -> list[Path]:
-    """Take the pictures and say where they are.
-
-    Raises:
-        RuntimeError: There is no Chromium.
-    """
+    """Take the pictures and say where they are."""
     from playwright.async_api import async_playwright
 
     found = next(filter(None, map(shutil.which, BROWSERS)), None)

@@ -83,14 +83,7 @@ class Environment:
         return self.works() and stamp.is_file() and stamp.read_text() == self.fingerprint()
 
     def ensure(self, *arguments: str) -> None:
-        """Make it if it is missing and install what changed.
-
-        Args:
-            arguments: More of pip's.
-
-        Raises:
-            StepError: No environment, or a requirement could not be installed.
-        """
+        """Make it if it is missing and install what changed, with more arguments for pip."""
         if self.is_current():
             return
         if not self.works():
@@ -110,11 +103,7 @@ class Environment:
         (self.directory / STAMP).write_text(self.fingerprint())
 
     def install(self, title: str, *arguments: str) -> None:
-        """Install the requirements, with extra arguments for pip.
-
-        Raises:
-            StepError: pip failed.
-        """
+        """Install the requirements, with extra arguments for pip."""
         step(
             title,
             [self.python, *_PIP, "install", *arguments, "-r", self.requirements],
@@ -144,11 +133,7 @@ def main_environment() -> Environment:
 
 
 def find_python(minor: int) -> Path:
-    """A Python 3.``minor`` that can make environments.
-
-    Raises:
-        StepError: There is none.
-    """
+    """A Python 3.``minor`` that can make environments."""
     pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
     candidates = [
         shutil.which(f"python3.{minor}"),

@@ -38,11 +38,7 @@ def read(path: str) -> str:
 
 
 def git(*arguments: str) -> str:
-    """What git answers.
-
-    Raises:
-        StepError: It fails, or this is no checkout.
-    """
+    """What git answers."""
     done = subprocess.run(
         ["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=False
     )
@@ -182,11 +178,7 @@ def checksums(folder: Path, files: list[Path]) -> Path:
 
 
 def publish(folder: Path) -> list[Path]:
-    """Check, then build everything.
-
-    Raises:
-        StepError: What must be mended first, all of it.
-    """
+    """Check, then build everything; the error says all that must be mended first."""
     version = release.metadata("version").removeprefix("v")
     parts = licences()
     checks: dict[str, Callable[[], Iterator[str]]] = {

@@ -20,11 +20,7 @@ MAX_SIZE = 16 * 1024 * 1024
 
 
 def metadata(key: str) -> str:
-    """A top-level text of ``metadata.yaml``.
-
-    Raises:
-        KeyError: There is no such line.
-    """
+    """A top-level text of ``metadata.yaml``, or a ``KeyError``."""
     text = (ROOT / "metadata.yaml").read_text(encoding="utf-8")
     found = re.search(rf"^{key}:[ \t]*(.+?)[ \t]*$", text, re.MULTILINE)
     if found is None:
@@ -60,9 +56,6 @@ def package(folder: Path) -> Path:
     """Write the zip that can be uploaded in AstrBot's dashboard.
 
     The same files always give the same bytes.
-
-    Raises:
-        ValueError: It is larger than AstrBot accepts.
     """
     name = metadata("name")
     folder.mkdir(parents=True, exist_ok=True)

@@ -14,14 +14,7 @@ REQUIREMENTS = ROOT / "tests" / "instruments" / "dev" / "requirements-docs.txt"
 
 
 def build(target: Path) -> int:
-    """Build the site; every warning, such as a link that leads nowhere, is an error.
-
-    Returns:
-        MkDocs' exit code.
-
-    Raises:
-        StepError: MkDocs could not be installed.
-    """
+    """Build the site; every warning, such as a link that leads nowhere, is an error."""
     own = Environment(ROOT / ".venv-docs", REQUIREMENTS, main_environment().base)
     own.ensure()
     command = [own.python, "-m", "mkdocs", "build", "--strict", "--quiet"]

@@ -35,16 +35,7 @@ def stream(command: Sequence[str | Path], env: dict[str, str] | None = None) -> 
 
 
 def step(title: str, command: Sequence[str | Path], log: str) -> None:
-    """Run a command whose output matters only when it fails.
-
-    Args:
-        title: What is being done, as a person would say it.
-        command: Program and arguments.
-        log: Name of the log file below ``.dev/logs``.
-
-    Raises:
-        StepError: It failed; the message ends with the end of its log.
-    """
+    """Run a command whose output matters only when it fails: then the end of its log is told."""
     path = WORK / "logs" / f"{log}.log"
     path.parent.mkdir(parents=True, exist_ok=True)
     print(f"   {title} ...", flush=True)
@@ -67,12 +58,7 @@ def step(title: str, command: Sequence[str | Path], log: str) -> None:
 
 
 def tail(path: Path, about: str = "") -> str:
-    """The end of a log, indented, and where the rest is.
-
-    Args:
-        path: The log.
-        about: If anything in it mentions this, only lines that do are shown.
-    """
+    """The end of a log (of its lines ``about`` something), and where the rest is."""
     lines = COLOURS.sub("", path.read_text(encoding="utf-8", errors="replace")).splitlines()
     lines = [line for line in lines if about in line] or lines
     shown = "\n".join(f"   | {line}" for line in lines[-TAIL:])

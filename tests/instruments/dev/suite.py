@@ -197,15 +197,7 @@ def pytest(
 
     A few that fail are tried once more, and named if they pass then: on a busy machine a limit
     of time may be missed. What hypothesis has found is tried with the same examples.
-
-    Args:
-        environment: Where to run them.
-        name: Of the part.
-        marks: pytest's ``-m`` expression.
-        timeout: Seconds after which the part is ended with everything it started.
-        folders: Where to look for them; options of pytest, too.
-        env: Variables of the environment to set.
-        workers: Processes that share the tests, mostly a module at a time; 0 is this one.
+    ``workers`` are processes that share the tests, mostly a module at a time; 0 is this one.
     """
     report = WORK / "reports" / f"{name}.xml"
     report.parent.mkdir(parents=True, exist_ok=True)
@@ -309,14 +301,7 @@ def in_ci() -> bool:
 
 
 def ensure(package: Sequence[str]) -> None:
-    """Have a program of a package; installed from the system's where possible.
-
-    Args:
-        package: Its name, and the programs, or patterns of their paths, of which one is enough.
-
-    Raises:
-        StepError: There is none and it could not be installed.
-    """
+    """Have one of a package's programs; installed from the system's where possible."""
     name = package[0]
     if any(shutil.which(program) or glob(program) for program in package):
         return

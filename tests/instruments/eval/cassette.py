@@ -54,11 +54,7 @@ class Cassette:
     async def ask(
         self, system: str, prompt: str, *, tool: ToolSchema | None = None, where: str = ""
     ) -> Answer:
-        """The recorded answer.
-
-        Raises:
-            ExtractionError: There is none, and nobody to ask.
-        """
+        """The recorded answer; an error if there is none and nobody to ask."""
         schema = json.dumps(tool.parameters, ensure_ascii=False, sort_keys=True) if tool else ""
         head, _, rest = prompt.partition("<known>\n")
         known, _, chat = rest.partition("</known>") if rest else ("", "", head)

@@ -72,11 +72,7 @@ class Corpus:
 
 
 def read(path: Path, limit: int | None = None) -> Corpus:
-    """Read a file.
-
-    Args:
-        limit: Questions to keep, spread evenly over the file.
-    """
+    """Read a file; of its questions at most ``limit``, spread evenly over it."""
     with path.open(encoding="utf-8") as lines:
         corpus = parse(json.loads(line) for line in lines if line.strip())
     if limit and limit < len(corpus.queries):
@@ -115,11 +111,7 @@ def parse(records: Iterable[dict[str, Any]]) -> Corpus:
 
 
 def when(text: str) -> float | None:
-    """A time as the files write it, in seconds; ``None`` if there is none.
-
-    Raises:
-        ValueError: It cannot be read.
-    """
+    """A time as the files write it, in seconds; ``None`` if there is none."""
     if not text:
         return None
     chinese = _CHINESE_DATE.match(text)

@@ -13,12 +13,7 @@ RRF, DEPTH = 60, 100
 
 
 class Plain:
-    """One memory's messages.
-
-    Args:
-        texts: What is searched.
-        vectors: Embeddings of ``texts``, shape ``(len(texts), dim)``; ``None`` for words only.
-    """
+    """One memory's messages, with a row of ``vectors`` each; ``None`` for words only."""
 
     def __init__(self, texts: list[str], vectors: Vectors | None) -> None:
         bags = [Counter(terms(text)) for text in texts]

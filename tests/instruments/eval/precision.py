@@ -61,11 +61,7 @@ class Precise:
     leaks: int = 0
 
     def add(self, case: Case, shown: set[str], plain: frozenset[str]) -> None:
-        """Enter what was shown for a question.
-
-        Args:
-            plain: The beliefs that can be relevant ones in the benchmark's sense.
-        """
+        """Enter what was shown for a question; ``plain`` are the beliefs that can be relevant."""
         passed = {
             "must_include": case.required <= shown if case.required else None,
             "only_include": None if case.allowed is None else shown & plain <= case.allowed,

@@ -74,11 +74,7 @@ class Recorded:
         self._texts: list[tuple[str, str, float, str]] = []
 
     async def run(self, *, plain: bool = True) -> dict[str, Any]:
-        """Live through the world and ask everything; figures, ready for JSON.
-
-        Args:
-            plain: Whether plain retrieval is asked the same, which embeds everything again.
-        """
+        """Live through the world and ask everything, of plain retrieval, too; figures for JSON."""
         async with self.lived() as service:
             return await self._ask(service, plain=plain)
 

@@ -84,8 +84,7 @@ class Perfect:
 class Trial:
     """A corpus in one memory, each of its people in a private chat of their own.
 
-    Args:
-        alone: Whether facts stand without the messages that they rest on.
+    Facts stand ``alone``, without the messages that they rest on, if that is asked for.
     """
 
     def __init__(

@@ -51,11 +51,7 @@ class LiveModel:
     async def ask(
         self, system: str, prompt: str, *, tool: ToolSchema | None = None, where: str = ""
     ) -> Answer:
-        """Ask once, like the plugin: with the tool, and for plain JSON if that is refused.
-
-        Raises:
-            ExtractionError: The server failed, or answered nonsense.
-        """
+        """Ask once, like the plugin: with the tool, and for plain JSON if that is refused."""
         if tool and self._takes_tools:
             try:
                 return await self._ask(system, prompt, tool)

@@ -40,11 +40,7 @@ class Reading:
         return frozenset(names | ({normalise(node.partition(":")[2])} - {""}))
 
     def is_named(self, node: str, wanted: str, *, loosely: bool = False) -> bool:
-        """Whether a node is who or what an expectation names.
-
-        Args:
-            loosely: A thing may be called a little more or less than expected.
-        """
+        """Whether a node is who is expected; a thing, ``loosely``, more or less by the name."""
         if wanted == BOT:
             personas = {where.persona for where in self.memory.sessions.values()}
             return node in {stable_id("e", f"bot:{persona}", BOTS_ID) for persona in personas}

@@ -90,11 +90,7 @@ class Prompter:
 
 
 class Theatre:
-    """One bot, and a clock that the scene sets.
-
-    Args:
-        script: Of its model; ``None`` if that is a real one.
-    """
+    """One bot, and a clock that the scene sets; its model's script, unless it is a real one."""
 
     def __init__(
         self, scene: Scene, memory: MemoryService, clock: Clock, script: Prompter | None
@@ -107,11 +103,7 @@ class Theatre:
     async def open(
         cls, scene: Scene, directory: Path, model: LanguageModel | None = None
     ) -> AsyncIterator[Theatre]:
-        """A theatre with an empty memory in ``directory``.
-
-        Args:
-            model: A real model; ``None`` plays what the scene's model is written to say.
-        """
+        """A theatre with an empty memory; without a model what is written is said."""
         clock, script = Clock(moment("2026-01-01 00:00")), None if model else Prompter()
         settings = Settings(**{**PATIENT, **scene.settings})
         asked = model or ScriptedModel(script)
@@ -120,12 +112,7 @@ class Theatre:
             yield cls(scene, memory, clock, script)
 
     async def play(self) -> None:
-        """Everything that happens in the scene.
-
-        Raises:
-            AssertionError: The model was asked more or less often than it is written, or
-                was (not) shown what it must (not) be.
-        """
+        """Everything that happens, and that the model is asked and shown what is written."""
         for step in self.scene.steps:
             match step:
                 case Sitting():

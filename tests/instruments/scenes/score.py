@@ -47,11 +47,7 @@ class Score:
 
 
 async def play(scene: Scene, directory: Path, model: LanguageModel | None) -> Score:
-    """Play a scene and score what is left of it; whatever goes wrong is in the score.
-
-    Args:
-        model: ``None`` plays the written answers.
-    """
+    """Play a scene and score what is left of it; whatever goes wrong is in the score."""
     score = Score(scene.name, scene.title)
     try:
         async with Theatre.open(scene, directory, model) as theatre:

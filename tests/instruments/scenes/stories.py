@@ -84,11 +84,7 @@ class Story:
 
 
 def read(path: Path) -> Story:
-    """A story from its file.
-
-    Raises:
-        ValueError: A line is none of those that the module tells of.
-    """
+    """A story from its file; a ``ValueError`` names a line of no kind."""
     story = Story(path.stem, {}, [])
     for text in filter(None, map(str.strip, path.read_text(encoding="utf-8").splitlines())):
         key, colon, value = text.partition(": ")
