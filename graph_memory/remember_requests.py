@@ -8,7 +8,9 @@ from pathlib import Path
 from .text import simplified
 
 _TABLE = Path(__file__).with_suffix(".txt").read_text("utf-8")
-_BEFORE, _AFTER, _ASKS, _NOT = ("|".join(block.splitlines()[1:]) for block in _TABLE.split("\n\n"))
+_BEFORE, _AFTER, _ASKS, _NOT, _CLOSE = (
+    "|".join(block.splitlines()[1:]) for block in _TABLE.split("\n\n")
+)
 _BEGINS = re.compile(
     r"\s*+(?:@\S+\s+)?(?P<lead>[^\s，,。.！!？?：:]{1,6}[，,]\s*|hey \w+,?\s+"
     r"|[^\s\W他她它我让叫给说]{1,6}?(?=帮我|请你|你(?:要|得|给我|帮我|一定)))?"
@@ -17,6 +19,7 @@ _BEGINS = re.compile(
     re.IGNORECASE,
 )
 _ENDS = re.compile(_AFTER, re.IGNORECASE)
+_CLOSES = re.compile(_CLOSE, re.IGNORECASE)
 _TELLS = re.compile(r"[我他她天晚早午周月年号点0-9]")
 """What no name has that stands before a request."""
 _NODS = re.compile(r"[了啊哦噢喔哈呀吧嘛嗷咯哟\W]+")
@@ -44,7 +47,9 @@ def request(text: str) -> tuple[str, str] | None:
         what = lead.rstrip("，, ") if _NODS.fullmatch(what) else lead + what  # 明天，记住带伞
     if ends and not what and (before := text[: ends.start()].strip()):
         return ends[0], before
-    return (begins[0], what) if begins and not _ASKS_BACK.search(what) else None
+    if not begins or _ASKS_BACK.search(what):
+        return None
+    return begins[0], _CLOSES.sub(r"\1", what)
 
 
 def declined(text: str) -> int | None:

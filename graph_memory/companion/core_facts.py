@@ -22,7 +22,7 @@ from ..locales import in_all
 from ..model import Basis, Batch, Fact, SessionRow, stable_id
 from ..remember_requests import without_request
 from ..store import Draft, Rows
-from ..text import fenced, normalise, one_line, tokens
+from ..text import fenced, normalise, one_line, tokens, told_by
 
 MOST = 30
 MAX_TEXT = 100
@@ -255,9 +255,8 @@ class CoreFactExtension:
             for message in requests(self._batch):
                 told = [fact for fact in facts if message.id in fact.evidence]
                 texts = [fact.statement for fact in told[:KEPT]]
-                shelf(message.sender).keep(
-                    texts or [without_request(message.text)], message.at, (message.id,)
-                )
+                said = told_by(message.name, without_request(message.text), MAX_TEXT)
+                shelf(message.sender).keep(texts or [said], message.at, (message.id,))
         for each in users.values():
             for fact in facts:
                 each.date(fact, self._names)
