@@ -282,8 +282,8 @@ def _referents(
     theirs, of_kin = np.zeros((2, len(visible)), np.bool_)
     for node in people:
         theirs[visible.positions[index.touching(node, visible)]] = True
-    for term in search_terms(" ".join(word for word in kin if len(word) > 1)):
-        of_kin[postings.having(term)] = True
+    for word in (each for each in kin if len(each) > 1):
+        of_kin[_saying(postings, word)] = True
     for name in names:
         theirs[_saying(postings, name)] = True
     telling = list[int]()
@@ -295,6 +295,8 @@ def _referents(
             telling.append(position)
             known = (node for node in told_of if index.knows(node, visible.views))
             relatives |= {node: index.called(node, visible.views) for node in known}
+        elif fact.predicate == "partner":
+            of_kin[position] = False  # it is another one
     is_known = bool(relatives) or bool((theirs & of_kin).any())
     for name in relatives.values():
         of_kin[_saying(postings, name)] = True
@@ -313,9 +315,12 @@ def _relatives(
 ) -> set[str] | None:
     """Relatives of some people that a fact tells of; ``None`` if it tells of none."""
     nodes = {fact.subject, fact.object}
-    partners = PARTNERS if fact.valid_to is None else FORMER_PARTNERS
-    if fact.predicate == "partner" and nodes & people and not kin.isdisjoint(partners):
-        return nodes - people
+    is_of_partner = fact.predicate == "partner" and not kin.isdisjoint(PARTNERS | FORMER_PARTNERS)
+    if is_of_partner and nodes & people:
+        newer = index.replaced_by(fact.id, visible.views)
+        is_over = newer is not None or fact.valid_to is not None
+        is_over = is_over or is_said(fact.statement, names, FORMER_PARTNERS)
+        return None if kin.isdisjoint(FORMER_PARTNERS if is_over else PARTNERS) else nodes - people
     if not is_said(fact.statement, names, kin):
         return None
     if fact.predicate in SYMMETRIC:
