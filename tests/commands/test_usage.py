@@ -80,16 +80,6 @@ def test_a_list_without_end_takes_no_time(piece: str) -> None:
     assert time.process_time() - began < 1
 
 
-async def test_the_right_words_still_act(memory: MemoryService) -> None:
-    commands = Commands(memory)
-    assert "⏸" in await commands.privacy.pause(ADMIN, "全群")
-    assert "▶️" in await commands.privacy.resume(ADMIN, "group")
-    assert "已学习" in await commands.flush(OWNER, "全部")
-    assert "确认" in await commands.privacy.forget_me(OWNER, "1")
-    assert "1 条消息" in (await commands.transfers.export(OWNER, "1")).text
-    assert "记忆正常" in await call(commands, ME, "status", "")
-
-
 async def test_a_restore_is_confirmed_in_as_many_words(memory: MemoryService) -> None:
     name = (await memory.backups.make()).name
     restores = BackupCommands(memory.directory, "zh", UTC)

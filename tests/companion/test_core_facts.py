@@ -16,14 +16,6 @@ async def kept(world: World) -> dict[int, CoreFact]:
     return {row.number: row for row in await world.rows(CoreFact)}
 
 
-async def test_a_message_that_is_forgotten_takes_its_core_fact(world: World) -> None:
-    await world.commands.remember(replace(zhang, text="我不吃香菜"))
-    await world.memory.settle()
-    (fact,) = await world.rows(CoreFact)
-    await world.memory.library.forget([], zhang.asker, zhang.user, [fact.evidence[0]])
-    assert await world.rows(CoreFact) == []
-
-
 async def test_core_facts_follow_what_the_owner_amends(world: World) -> None:
     await world.commands.remember(replace(zhang, text="我的座位号是7排3座"))
     await world.memory.settle()
