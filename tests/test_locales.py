@@ -53,6 +53,10 @@ def test_values_may_contain_braces() -> None:
     )
 
 
+def test_apostrophes_are_of_one_kind() -> None:
+    assert not [key for key, english in TEXTS["en"].items() if "’" in english]
+
+
 def test_english_uses_no_word_of_the_code() -> None:
     """People know chats, conversations and summaries, neither Sessions nor episodes."""
     texts = [re.sub(r"\{\w+:?|`[^`]*`", "", text) for text in TEXTS["en"].values()]
