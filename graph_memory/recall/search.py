@@ -18,11 +18,11 @@ from ..kinship import kin_in, same_kin, without_mine
 from ..model import Asker, Fact, Message
 from ..privacy.redaction import MASK
 from ..privacy.scope import Rank, View, rank_of, span
-from ..text import CJK, clean_name, content, in_either_form, is_marked, normalise, terms
+from ..text import CJK, clean_name, content, in_either_form, is_marked, normalise, simplified, terms
 from .documents import Kind, Source, message_key
 from .index import Index
 from .lexical import WHOLE, in_figures, search_terms, ungrouped
-from .query import Question, RecallOptions, is_personal
+from .query import Question, RecallOptions, asks, is_personal
 from .ranking import NOWHERE, Candidate, Ranking, SearchContext, rank
 from .render import Item, Renderer, TokenTally, wording
 from .selection import copies, select
@@ -45,6 +45,12 @@ _PARTED = rf"(?:[了过過完着][{CJK}]{{0,4}}?|的(?=.(?:[吗吧啊呢]|[^{CJK
 """What may stand inside of a verb with its object: 结了婚, 请了三天假; at an end 分的手."""
 _OWN = re.compile("^(?:我|我们|咱|咱们)(?:家的?|的)(?=.)")
 """Whose something is, which a memory of it need not say: 我的猫."""
+_ASKING = re.compile(
+    r"(?:我|咱|你)们?(?:家(?!人|里))?的?|来着|[有是]没?不?[有是]|(?:什么|怎么|啥|多少|哪|几|谁)"
+    r"(?:时候|地方|名字|样|办|里|儿|些|个|位|只|种|家|天|年|月|岁|点|号)?|多[久大长高远重]|为(?=什么|啥)"
+    r"|[的了是叫在去有对跟和吗呢吧呀啊嘛]"
+)
+"""What a question asks with, which a memory that answers it has not: 我对…什么, 叫啥."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +90,10 @@ def find(
     renderer = Renderer(index, visible, question.asker, language, context.zone, context.now)
     known = {each.position: each for each in ranking.candidates}
     found = dict.fromkeys(_holding(index, visible, words))
-    bare = [_OWN.sub("", word) for word in words]
-    if not found and bare != words:
-        found = dict.fromkeys(_holding(index, visible, bare))
+    bare = _bare(question.said, words)
+    told = (_tells(index, visible, candidate_at(index, visible, at)) for at in found)
+    if bare != words and not any(told):
+        found |= dict.fromkeys(_holding(index, visible, bare))
     found |= dict.fromkeys(_heirs(index, visible, found))
     some = [known.get(at) or candidate_at(index, visible, at) for at in found]
     repeated = copies(index, some) | _restated(some)
@@ -148,6 +155,14 @@ def _is_similar(index: Index, question: Question, ranking: Ranking, candidate: C
 def keywords(text: str) -> list[str]:
     """The words that are searched for, as documents hold them."""
     return list(dict.fromkeys(filter(None, _SPACE.split(ungrouped(normalise(text))))))
+
+
+def _bare(text: str, words: Sequence[str]) -> list[str]:
+    """Words without whose something is; of a question, without what it asks with."""
+    if not asks(text):
+        return [_OWN.sub("", word) for word in words]
+    said = [word for word in words if not _LATIN.fullmatch(word) or terms(word)]
+    return [part for word in said for part in _ASKING.split(simplified(word)) if part]
 
 
 def _heirs(index: Index, visible: VisibleSet, positions: Iterable[int]) -> Iterator[int]:
