@@ -333,9 +333,7 @@ def test_with_words(text: str, passes: bool) -> None:
     (["memory_recall"], ["memory_recall"], ["memory_forget", "memory_recall"]),
     ([], [], []),
 ])  # fmt: skip
-def test_tools_are_listed_once_a_persona_chooses_its_tools(
-    given: list[str] | None, chosen: list[str] | None, offered: list[str]
-) -> None:
+def test_tools_are_listed_once_a_persona_chooses_its_tools(given, chosen, offered):
     listed: list[FunctionTool] = []
     astrbot = host(personas=[{"tools": None}, {"tools": chosen}], add_llm_tools=listed.append)
     made = {

@@ -230,9 +230,7 @@ async def test_an_account_is_noted_once_a_day(club: Group) -> None:
     assert instances.seen["aiocqhttp", ONE] == first + DAY + 1
 
 
-async def test_what_a_bot_is_told_to_remember_is_kept_though_another_one_listens(
-    club: Group, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_what_a_bot_is_told_to_remember_is_kept_though_another_one_listens(club, monkeypatch):
     async def persona(event: Event, _request: object = None) -> str:
         return {ONE: "mei", OTHER: "lan"}[event.get_self_id()]
 

@@ -81,6 +81,19 @@ async def test_a_finger_that_rolls_a_little_has_touched(visit: Opener) -> None:
     await expect(seen.page.locator("#picture")).to_have_attribute("data-selected", LI)
 
 
+class Held:
+    """Requests that wait until they may go on."""
+
+    def __init__(self) -> None:
+        self.asked, self.came, self.goes_on = 0, asyncio.Event(), asyncio.Event()
+
+    async def hold(self, route: "Route") -> None:
+        self.asked += 1
+        self.came.set()
+        await self.goes_on.wait()
+        await route.continue_()
+
+
 WAITING = script("waiting.js")
 """Notes when the page has shown that it waits, as none can be asked while another one comes."""
 WAITS = {
@@ -97,22 +110,16 @@ WAITS = {
 @pytest.mark.parametrize("path", WAITS)
 async def test_a_page_shows_that_it_waits_for_an_answer(visit: Opener, path: str) -> None:
     page = (await visit(at=path)).page
-    came, held = asyncio.Event(), asyncio.Event()
-
-    async def hold(route: "Route") -> None:
-        came.set()
-        await held.wait()
-        await route.continue_()
-
+    held = Held()
     field, text, asked = WAITS[path].split()
     await page.evaluate(WAITING)
-    await page.route(lambda url: asked in url and "/static/" not in url, hold)
+    await page.route(lambda url: asked in url and "/static/" not in url, held.hold)
     await page.fill(f"#{field}", text)
     if field == "q":
         await page.press("#q", "Enter", no_wait_after=True)
-    await came.wait()
+    await held.came.wait()
     await asyncio.sleep(1)
-    held.set()
+    held.goes_on.set()
     await page.wait_for_load_state("networkidle")
     assert await page.evaluate("sessionStorage.getItem('waited')") == "yes"
     await expect(page.locator("html[data-waiting]")).to_have_count(0)
@@ -124,16 +131,10 @@ STOPPED = script("stopped.js")
 
 async def test_a_form_is_sent_again_after_the_browser_was_stopped(visit: Opener) -> None:
     seen = await visit(at=f"/memories/{fact_id(LIFE, '张三喜欢睡前冥想十分钟')}")
-    came, held = asyncio.Event(), asyncio.Event()
-
-    async def hold(route: "Route") -> None:
-        came.set()
-        await held.wait()
-        await route.continue_()
-
-    await seen.page.route("**/memories/act", hold)
+    held = Held()
+    await seen.page.route("**/memories/act", held.hold)
     assert await seen.page.evaluate(STOPPED) == 0
-    held.set()
+    held.goes_on.set()
     await seen.page.get_by_role("button", name="置顶").click()
     await seen.page.get_by_role("button", name="撤销").click()
     await seen.says("已撤销")
@@ -142,18 +143,12 @@ async def test_a_form_is_sent_again_after_the_browser_was_stopped(visit: Opener)
 async def test_neighbours_are_asked_for_once_however_often_one_presses(visit: Opener) -> None:
     page = (await visit(node=HONG)).page
     await page.locator("#neighbours button", has_text="晨光设计").click()
-    asked, held = [], asyncio.Event()
-
-    async def hold(route: "Route") -> None:
-        asked.append(route.request.url)
-        await held.wait()
-        await route.continue_()
-
-    await page.route("**/api/v1/graph?*", hold)
+    held = Held()
+    await page.route("**/api/v1/graph?*", held.hold)
     await page.get_by_role("button", name="展开").dblclick()
-    held.set()
+    held.goes_on.set()
     await page.get_by_role("button", name="收起").wait_for()
-    assert len(asked) == 1
+    assert held.asked == 1
 
 
 async def test_a_key_does_what_its_row_shows_only(visit, service):

@@ -131,9 +131,7 @@ async def test_a_long_look_at_a_file_is_told_and_is_there_when_asked_again(
     assert "以前导入过，只会补上缺少的" in await moves.import_(OWNER, name, NOWHERE)
 
 
-async def test_while_an_import_reads_its_file_no_other_is_undone(
-    memory: MemoryService, moves: TransferCommands, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_while_an_import_reads_its_file_no_other_is_undone(memory, moves, monkeypatch):
     await moves.import_(OWNER, chat(memory), NOWHERE)
     await moves.import_(OWNER, "确认", NOWHERE)
     begin, goes_on = Importer._begin, threading.Event()

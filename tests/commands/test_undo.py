@@ -4,9 +4,6 @@ import sqlite3
 from dataclasses import replace
 from typing import Any
 
-import pytest
-
-from graph_memory.commands.memory_commands import Commands
 from graph_memory.deletion import retraction
 from graph_memory.deletion.plan import plan_for_messages
 from graph_memory.store.rows import write
@@ -14,9 +11,7 @@ from graph_memory.store.rows import write
 from . import zhang
 
 
-async def test_undo_of_remember_looks_for_what_goes_before_it_writes(
-    commands: Commands, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_undo_of_remember_looks_for_what_goes_before_it_writes(commands, monkeypatch):
     looked = []
 
     def plan(db: sqlite3.Connection, messages: Any) -> Any:

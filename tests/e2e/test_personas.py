@@ -10,9 +10,7 @@ from .world import PLUGINS, World
 pytestmark = [pytest.mark.e2e, pytest.mark.host, pytest.mark.asyncio(loop_scope="session")]
 
 
-async def test_where_another_plugin_provides_the_command_only_that_one_answers(
-    world: World,
-) -> None:
+async def test_where_another_plugin_provides_the_command_only_that_one_answers(world):
     name = "astrbot_plugin_persona_cmd"
     await world.bot.create_persona("poet", "你是一个诗人。")
     shutil.copytree(PLUGINS / name, world.bot.data_dir / "plugins" / name)

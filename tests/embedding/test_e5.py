@@ -104,9 +104,7 @@ def test_what_is_made_of_the_weights_is_kept_for_the_next_start(
 
 
 @pytest.mark.parametrize("wrong", ["no room", "no folder"])
-def test_where_nothing_can_be_kept_it_is_in_memory(
-    model: e5.E5, weights: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wrong: str
-):
+def test_where_nothing_can_be_kept_it_is_in_memory(model, weights, tmp_path, monkeypatch, wrong):
     folder = tmp_path / "models"
     if wrong == "no room":
         monkeypatch.setattr(e5, "ROOM", 1 << 60)

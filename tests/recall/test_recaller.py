@@ -200,9 +200,7 @@ async def test_what_was_said_beside_it_is_not_similar(memory: Memory, bundled: E
 
 
 @tabled
-async def test_what_means_the_same_is(
-    memory: Memory, bundled: Embedder, word: str, said: str, means: str
-) -> None:
+async def test_what_means_the_same_is(memory, bundled, word, said, means):
     memory.embedder = bundled
     await memory.open()
     for number, text in enumerate((said, means, "我没哭，真的", "my back hurts")):

@@ -287,9 +287,7 @@ async def test_a_year_of_astrbots_history(journal: Journal, tmp_path: Path) -> N
     assert "工具的结果" not in {m.text for m in found}
 
 
-async def test_what_was_not_to_be_kept_comes_by_no_history(
-    journal: Journal, tmp_path: Path
-) -> None:
+async def test_what_was_not_to_be_kept_comes_by_no_history(journal, tmp_path):
     asked = ["我叫小明", "别记这个，我今天抽烟了", "我偷偷买了个包", "刚才那句别记", "我喜欢蓝色"]
     turns = [
         each for text in asked for each in (turn("user", text), turn("assistant", f"{text}？"))
@@ -308,9 +306,7 @@ async def test_what_was_not_to_be_kept_comes_by_no_history(
     assert plan.skipped == {"paused": 7}
 
 
-async def test_what_was_said_long_before_is_not_what_is_not_to_be_kept(
-    journal: Journal, tmp_path: Path
-) -> None:
+async def test_what_was_said_long_before_is_not_what_is_not_to_be_kept(journal, tmp_path):
     place = {"sender": "1", "persona": "lan"}
     said = [("我喜欢蓝色", "10:00"), ("刚才那句别记", "15:00"), ("我偷偷买了个包", "16:00"),
             ("刚才那句别记", "16:01")]  # fmt: skip

@@ -39,9 +39,7 @@ async def test_the_owner_sees_the_same_pages(app: FastAPI) -> None:
     assert (await door.ask({"path": "/api/v1/graph/map"}))["text"].startswith("{")
 
 
-async def test_a_form_needs_the_proof_of_the_page(
-    own: MemoryService, mine: httpx.AsyncClient
-) -> None:
+async def test_a_form_needs_the_proof_of_the_page(own, mine):
     door = DashboardDoor(application(own))
     page = (await door.ask({"path": "/data"}))["text"]
     others = (await mine.get("/data")).text

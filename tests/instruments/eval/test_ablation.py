@@ -15,7 +15,6 @@ from typing import Any
 
 import pytest
 
-from graph_memory.inference.ports import Embedder
 from graph_memory.recall import (
     Recaller,
     RecallOptions,
@@ -126,9 +125,7 @@ def share(asked: list[Query], answers: list[list[Shown]]) -> float:
 
 
 @pytest.mark.parametrize(("by_meaning", "least"), [(True, 0.82), (False, 0.75)])
-async def test_each_rule_helps_or_does_no_harm(
-    tmp_path: Path, bundled: Embedder, by_meaning: bool, least: float
-) -> None:
+async def test_each_rule_helps_or_does_no_harm(tmp_path, bundled, by_meaning, least):
     read = corpus.read(DAYS)
     async with remembered(read, tmp_path, bundled if by_meaning else None) as (trial, recaller):
         found = await ask_all(trial, recaller, read.queries)

@@ -90,9 +90,7 @@ APART = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "least"), APART.items())
-async def test_worlds_that_were_written_apart_have_all_answers(
-    name: str, least: float, bundled: Embedder
-) -> None:
+async def test_worlds_that_were_written_apart_have_all_answers(name, least, bundled):
     """What ends a batch sooner asks for answers that were never recorded, and learning stops."""
     cassette = Cassette(FOLDER / f"{name}.answers.jsonl")
     found = await Recorded(read(name), cassette, bundled).run(plain=False)
