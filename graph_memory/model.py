@@ -420,8 +420,13 @@ def session_of(
     circle, persona = whole(f"{platform}:{kind}:{key}"), whole(persona)
     about = {field: whole(text) for field, text in about.items()}
     owner = "" if group else user_id(platform, account)
+    return Session(session_id(circle, persona), circle, persona, owner, **about)
+
+
+def session_id(circle: str, persona: str) -> str:
+    """The id of the Session of a circle and a persona."""
     name = circle.replace("%", "%25").replace("#", "%23")
-    return Session(f"{name}#{persona}", circle, persona, owner, **about)
+    return f"{name}#{persona}"
 
 
 @dataclass(frozen=True, slots=True)

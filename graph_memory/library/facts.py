@@ -33,6 +33,7 @@ from ..model import (
     User,
     continues,
     is_entity,
+    session_id,
 )
 from ..privacy.redaction import disclosed
 from ..privacy.scope import Rank
@@ -480,8 +481,9 @@ class Library(Part):
         Args:
             said: Messages no longer to recall, with the facts that rest on one of them alone.
             asker: May forget facts that they can see and that are about them or were said by
-                them, and messages that they can see and wrote, else ``NotFoundError`` and
-                nothing is forgotten; ``None`` is the owner, who may forget everything.
+                them, and messages that they wrote and can see, or wrote here, else
+                ``NotFoundError`` and nothing is forgotten; ``None`` is the owner, who may
+                forget everything.
         """
 
         def resolve(rows: Rows) -> Draft:
@@ -497,17 +499,21 @@ class Library(Part):
         return await self._enact(resolve, ", ".join([*ids, *map(str, said)]))
 
     def _written(self, rows: Rows, number: int, visible: VisibleRows | None) -> Message:
-        """A message that an asker can see and wrote; any of the owner's."""
+        """A message that an asker wrote, and can see or wrote here; any of the owner's."""
         said = rows.message(number)
-        own = visible.asker.accounts if visible else frozenset[str]()
-        if not said or (visible and not (said.sender in own and visible.shows(said))):
+        if said and visible and not (_is_here(visible, said) or visible.shows(said)):
+            said = None
+        if not said or (visible and said.sender not in visible.asker.accounts):
             raise NotFoundError(f"there is no message {number} of yours")
         return said
 
     async def last_told(
         self, asker: Asker, session: str, tells: Callable[[str], float]
     ) -> tuple[Message, list[Fact]] | None:
-        """What an asker told last in a Session, not forgotten, and the facts it became."""
+        """What an asker told last in a Session, not forgotten, and the facts it became.
+
+        It has no words where it is not shown: said in a group, in confidence.
+        """
 
         def work(rows: Rows) -> tuple[Message, list[Fact]] | None:
             visible = self._context.visible(rows, asker)
@@ -518,7 +524,8 @@ class Library(Part):
             if said is None:
                 return None
             known = filter(visible.shows, rows.resting(Fact, said))
-            return said, [f for f in known if asker.accounts & {f.subject, f.speaker}]
+            facts = [f for f in known if asker.accounts & {f.subject, f.speaker}]
+            return said if visible.shows(said) else replace(said, text=""), facts
 
         return await self._journal.read(work)
 
@@ -763,11 +770,16 @@ def _about(visible: VisibleRows, change: Change, done: str, reason: str) -> str 
     muted = (rows.message(row.message) for row in touched if isinstance(row, Forgotten))
     told = told or [message for message in muted if message]
     shown = [each for each in told if visible.rank(each) is not Rank.HIDDEN]
-    if not shown:
-        return None if told else ""
+    if not shown:  # what was said here in confidence has no words here
+        return "" if all(_is_here(visible, each) for each in told) else None
     earlier = {old for each in shown if isinstance(each, Fact) for old in each.supersedes}
     named = [each for each in shown if each.id not in earlier] if reason == "forget" else shown[:1]
     return " / ".join(_words(rows, done, each) for each in named)
+
+
+def _is_here(visible: VisibleRows, row: SessionRow | Message) -> bool:
+    """Whether something is of the very chat and persona that is asked."""
+    return row.session == session_id(visible.asker.circle, visible.asker.persona)
 
 
 def _words(rows: Rows, done: str, row: SessionRow | Message) -> str:

@@ -8,6 +8,8 @@ from pathlib import Path
 from ..text import patterns, simplified
 
 _KEEP, _MAYBE, _ASIDE, _AHEAD = patterns(Path(__file__).with_suffix(".txt"))
+_TO = " ", "to", "告诉"
+"""How a request ends that says next whom it is not to be told to."""
 _MORE = 5
 """Letters besides, from which a request says itself what is to be kept."""
 
@@ -28,7 +30,8 @@ def reach(text: str) -> int:
     if not asks_to_keep(text):
         return 0
     plain = simplified(text)
-    rest = _ASIDE.sub("", _AHEAD.sub("", _KEEP.sub("", plain)))
+    rest = _AHEAD.sub("", _KEEP.sub(lambda found: "\0" * found[0].endswith(_TO), plain))
+    rest = _ASIDE.sub("", rest)
     if sum(map(str.isalpha, rest)) >= _MORE:
         return 0
     return 1 if _AHEAD.search(plain) else -1
