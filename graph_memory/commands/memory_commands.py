@@ -370,7 +370,8 @@ class Commands(Answers):
             if isinstance(op.row, Fact) and memory.id in op.row.supersedes:
                 new = Reference(Fact.kind, op.row.id, op.row.statement)
                 self.memory.references.replace(turn, memory, new)
-        return self._say("corrected", statement=worded(words, MAX_STATEMENT))
+        key, old = "corrected_last" if is_one else "corrected", fenced(memory.text, MAX_STATEMENT)
+        return self._say(key, statement=worded(words, MAX_STATEMENT), old=old)
 
     def _meant(self, turn: Turn, which: str) -> Reference | None:
         """What a number, a short id or an id stands for; whose it is shows later."""
