@@ -170,7 +170,7 @@ class Subquery:
     Attributes:
         text: What is embedded.
         terms: Weights of its words and characters.
-        words: The words alone: only they are evidence.
+        words: The words, or the only character that says something: only they are evidence.
         many: Whether it asks for all things of a kind.
         former: Whether it asks how it was.
         predicates: Of facts that answer such a question, if it is of a known kind.
@@ -378,7 +378,8 @@ def _part(text: str, around: str) -> Subquery:
         weights[term] = weights.get(term, 0.0) + 1.0
     for term in (*search_terms(text), *search_terms(around)):
         weights.setdefault(term, MINOR)
-    said = tuple(weights)
+    lone = telling_characters(text.replace("哪儿", "哪"))
+    said = (*weights, *(lone if len(lone) == 1 and asks(text) else ()))  # 我住哪
     for character in telling_characters(text):
         weights[character] = weights.get(character, 0.0) + 0.5
     for word in (other for found in kin_in(normalise(text)) for other in same_kin(found)):
