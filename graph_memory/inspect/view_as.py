@@ -181,12 +181,12 @@ class ViewAs(Part):
         """Who asks, in the group of a circle or, if that is empty or a home, in private.
 
         Raises:
-            NotFoundError: :data:`NOBODY` asks in private.
+            NotFoundError: :data:`NOBODY` asks in private, or the group is none.
         """
         accounts = self._context.identities.accounts(user) if user else frozenset[str]()
         if group.count(":") > 1:
             return Asker(user or None, group, True, persona, accounts)
-        if not user:
+        if not user or (group and ":" not in group):
             raise NotFoundError("nobody in particular asks in groups only")
         platform, _, account = user.partition(":")
         circle = session_of(platform, "", account, persona).circle
