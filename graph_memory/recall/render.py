@@ -90,14 +90,14 @@ def preamble(lead: Sequence[str], words: Wording, budget: int | None) -> list[st
     if budget is None:
         return list(lead)
     left = LEAD_SHARE * budget - _frame(words)
-    fitting: list[str] = []
+    fitting, heading = list[str](), ""
     for line in lead:
-        left -= tokens(line)
-        if left < 0:
-            break
-        fitting.append(line)
-    while len(fitting) < len(lead) and fitting and fitting[-1].endswith((":", "：")):
-        fitting.pop()  # a heading of what is not there
+        if line.endswith((":", "：")) and line[0] not in "-0123456789":
+            heading = line  # which comes with the first line below it that fits
+        elif (price := tokens(heading + line)) <= left:
+            left -= price
+            fitting += filter(None, (heading, line))
+            heading = ""
     return fitting
 
 
