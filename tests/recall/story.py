@@ -73,9 +73,9 @@ class Story:
                     asked = asker_of(self.here, asker or user("10001"))
                     self.found = await self.memory.ask(asked, text, **self.options)
                 case "find":
-                    asker, recaller = asker_of(self.here, self.here.owner), self.memory.recaller
-                    await recaller.settle()
-                    self.found = await recaller.find(asker, text)
+                    asker = asker_of(self.here, self.here.owner or user("10001"))
+                    await self.memory.recaller.settle()
+                    self.found = await self.memory.recaller.find(asker, text)
                 case "forget":
                     await self.memory.know(Forgotten.of(self.here.id, int(text)))
                 case "undo":
