@@ -7,7 +7,6 @@ import pytest
 
 from graph_memory.model import Entity, Fact, Participation, Turn, User
 from graph_memory.service import MemoryService
-from graph_memory.store.queries import FactFilter
 from tests.cases import cases
 
 from ..dialogue import played
@@ -65,15 +64,6 @@ async def test_what_becomes_of_a_dialogue_about_people(tmp_path: Path, name: str
 
 
 # -------------------------------------------------------------------- entities
-
-
-async def test_a_merge_unites_what_is_listed(memory: MemoryService):
-    change = await memory.identity_edits.merge(MING, OTHER_MING, boss.user)
-    page = await memory.library.browse(FactFilter(node=MING))
-    assert {line.fact.id for line in page.items} == {READS.id, WORKS.id}
-    assert {line.subject for line in page.items} == {"小明"}
-    await memory.library.undo(change.id, boss.user)
-    assert (await memory.library.browse(FactFilter(node=MING))).total == 1
 
 
 async def test_a_split_takes_apart_what_replaced_what(memory: MemoryService):
