@@ -38,6 +38,12 @@ _DRESSED = re.compile(
     r"(?:\s*[条條个個>》】\])）]|(?=[\s:：,，、]|$))[\s:：,，、。]*"
 )
 """The same as they copy it from the usage, or say it: <1>, 【1】, 第 1 条, 编号1."""
+_ORDINALS = ("first", "second", "third", "fourth", "fifth")
+_ORDINAL = re.compile(
+    rf"(?:the )?(?:({'|'.join(_ORDINALS)})|(\d+)(?:st|nd|rd|th))(?: one| line)?(?=[,:]|\Z)",
+    re.IGNORECASE,
+)
+"""The same in English words: the first one, 2nd."""
 _GLUED = re.compile(r"([^\W\d]+?)(?=第?\s*[\d一二两三四五六七八九十])")
 """A word right before a number: 删1, 换回第2版."""
 _LINE = r"(?:[#第]\s?)?(\d{1,2}|[一二两三四五六七八九十]{1,3})(?:\s?[条條个個项項])?"
@@ -146,7 +152,10 @@ def number_of(word: str) -> int | None:
 def numbered(text: str) -> tuple[str, str]:
     """The number of a line that a text begins with, and what stands behind it."""
     plain = text.strip()
-    if found := _DRESSED.match(plain):
+    if found := _ORDINAL.match(plain):
+        number = found[2] or str(_ORDINALS.index(found[1].lower()) + 1)
+        plain = number + plain[found.end() :]
+    elif found := _DRESSED.match(plain):
         plain = f"{found['number']} {plain[found.end() :]}".strip()
     number, *behind = _BEHIND.split(plain, maxsplit=1)
     return number, "".join(behind)
