@@ -497,6 +497,9 @@ class _Ranker:
         if topics.any():  # of most people none are known, and it need not be asked for
             topics &= int(self._requested(number, part))
         bearing: NDArray[np.bool_] = topics != 0
+        for position in np.flatnonzero(bearing).tolist():
+            fact = cast(Fact, self.index.documents[int(numbers[position])].source)
+            bearing[position] = not fact.is_over(self.context.now)
         return bearing
 
     def _bar_other_times(
