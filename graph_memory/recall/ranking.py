@@ -41,6 +41,7 @@ from .query import (
     is_small_talk,
     is_task,
     may_ask,
+    predicates_of,
     recalls,
 )
 from .visible import Citation, VisibleSet
@@ -455,10 +456,12 @@ class _Ranker:
     def _fitting(self, part: Subquery) -> NDArray[np.bool_]:
         """Facts of the kind that is asked for, about whom the question is about.
 
-        Of whose relative it is about, those that tell of one.
+        Of whose relative it is about, those that tell of one; of anybody, if that is asked.
         """
         documents, numbers, meant = self.index.documents, self.visible.numbers, self.meant
         fitting: NDArray[np.bool_] = documents.of(meant.nodes, numbers)
+        if not meant.nodes and asks_who(part.text):  # as it says, not as it is like
+            return documents.saying(predicates_of(part.text), numbers)
         if meant.of_kin is not None:
             fitting |= documents.of(meant.whose, numbers) & meant.of_kin
         learned = fitting & documents.saying(part.predicates, numbers)
