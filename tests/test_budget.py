@@ -11,9 +11,9 @@ from collections.abc import Iterator
 
 from tests.sources import name, read, runtime_modules, tree
 
-CODE = 25_629
+CODE = 25_639
 MODULES = 160
-WEBUI = 2_909
+WEBUI = 2_918
 """Lines of the web UI's Python, all counted: what pages show is in ``inspect/presentation.py``.
 The page by itself (``webui/__main__.py``) is not part of it."""
 LONGEST, MEAN = 60, 12

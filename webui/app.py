@@ -47,7 +47,7 @@ def create_app(
         openapi_url=None,
         redirect_slashes=False,
         middleware=[
-            Middleware(Guard, keyring=keyring, site=site, agents=bool(options.mcp_asker)),
+            Middleware(Guard, keyring, site, _failure, agents=bool(options.mcp_asker)),
             # What is packed holds no secret that is the same each time: its length tells nothing.
             Middleware(GZipMiddleware, compresslevel=4),
         ],
@@ -92,6 +92,11 @@ class Agents:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await mcp_server.answer(self._memory, scope, receive, send)
+
+
+def _failure(scope: Scope) -> Response:
+    """The page that says that something failed."""
+    return PageRequest(Request(scope)).render("error.html", 500, code=500, detail="")
 
 
 def _handle_errors(app: FastAPI) -> None:

@@ -7,9 +7,10 @@ must come from our own pages (``Origin``) and carry the token of the login that 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import http
 import logging
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
 from ipaddress import ip_address
 from urllib.parse import SplitResult, parse_qs, quote, urlencode, urlsplit
@@ -150,12 +151,22 @@ def is_ip(text: str) -> bool:
 
 
 class Guard:
-    """ASGI middleware: authentication, CSRF, body size, security headers, last resort."""
+    """ASGI middleware: authentication, CSRF, body size, security headers, last resort.
+
+    Args:
+        failed: Makes the page that says that something failed.
+        agents: Whether other programs may ask by MCP.
+    """
 
     def __init__(
-        self, app: ASGIApp, keyring: access.Keyring, site: Site, agents: bool = False
+        self,
+        app: ASGIApp,
+        keyring: access.Keyring,
+        site: Site,
+        failed: Callable[[Scope], Response],
+        agents: bool = False,
     ) -> None:
-        self._app = app
+        self._app, self._failed = app, failed
         self._agents = agents
         self._keyring = keyring
         self._site = site
@@ -189,6 +200,9 @@ class Guard:
             logger.exception("%s %s failed", scope["method"], quote(scope["path"][:200]))
             if not started:
                 response = problem(500, "the server failed; its log says why")
+                if scope.get("state", {}).get("login") and not scope["path"].startswith(API):
+                    with contextlib.suppress(Exception):  # what failed may fail here, too
+                        response = self._failed(scope)
                 await response(scope, receive, send_guarded)
 
     def _authenticate(self, scope: Scope, is_public: bool) -> Response | None:

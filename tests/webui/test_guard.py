@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from starlette.datastructures import Headers
 
 from graph_memory.access import FREE, FREE_FOR_ALL, Access
+from graph_memory.locales import say
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 from tests.cases import rows
@@ -98,6 +99,7 @@ async def test_a_crash_is_logged_once_and_has_the_headers_too(service, caplog):
             answer = await browser.get("/crash%0A")
     assert answer.status_code == 500
     assert "secret" not in answer.text
+    assert say("zh", "error.500.hint") in answer.text
     assert answer.headers["x-frame-options"] == "DENY"
     (record,) = caplog.records
     assert record.getMessage() == "GET /crash%0A failed"
