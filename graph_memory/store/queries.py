@@ -452,8 +452,9 @@ def search_names(db: sqlite3.Connection, text: str, limit: int, session: str = "
     one, known = Rows(db).identities(), dict[str, Counted]()
     for each, facts, here in found:
         node = one.canonical(each)
-        _, others, *first = known.get(node, (node, 0, here))
-        known[node] = node, facts + others, *first
+        nodes = one.nodes(node)
+        count = facts if len(nodes) == 1 else known_of(db, nodes)[0]
+        known.setdefault(node, (node, count, here))
     return list(known.values())
 
 
