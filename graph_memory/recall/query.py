@@ -379,7 +379,8 @@ def _part(text: str, around: str) -> Subquery:
     for term in (*search_terms(text), *search_terms(around)):
         weights.setdefault(term, MINOR)
     lone = telling_characters(text.replace("哪儿", "哪"))
-    said = (*weights, *(lone if len(lone) == 1 and asks(text) else ()))  # 我住哪
+    is_own = is_personal(text) and asks(text)  # 我住哪, not 你会做什么
+    said = (*weights, *(lone if len(lone) == 1 and is_own else ()))
     for character in telling_characters(text):
         weights[character] = weights.get(character, 0.0) + 0.5
     for word in (other for found in kin_in(normalise(text)) for other in same_kin(found)):
