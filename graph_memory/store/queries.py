@@ -451,10 +451,9 @@ def search_names(db: sqlite3.Connection, text: str, limit: int, session: str = "
     )
     one, known = Rows(db).identities(), dict[str, Counted]()
     for each, facts, here in found:
-        node = one.canonical(each)
-        nodes = one.nodes(node)
-        count = facts if len(nodes) == 1 else known_of(db, nodes)[0]
-        known.setdefault(node, (node, count, here))
+        if (node := one.canonical(each)) not in known:
+            nodes = one.nodes(node)
+            known[node] = node, facts if len(nodes) == 1 else known_of(db, nodes)[0], here
     return list(known.values())
 
 
