@@ -56,8 +56,9 @@ class AgentTools:
         Raises:
             GraphMemoryError: It cannot be done, or there is no such tool.
         """
-        if name not in {tool.name for tool in TOOLS}:
-            raise NotFoundError("there is no such tool")
+        names = [tool.name for tool in TOOLS]
+        if name not in names:
+            raise NotFoundError("there is no such tool").told("no_tool", names=", ".join(names))
         if name == CORRECT.name:
             words = " ".join(str(given.get(each) or "") for each in CORRECT.arguments)
             return await self._commands.correct(self._turn, words)

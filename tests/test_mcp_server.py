@@ -19,6 +19,7 @@ from mcp.client.streamable_http import streamable_http_client
 from graph_memory import mcp_stdio
 from graph_memory.access import Access
 from graph_memory.errors import NotFoundError
+from graph_memory.locales import explain
 from graph_memory.mcp_server import AgentTools, turn_of
 from graph_memory.model import Fact, Message, Turn
 from graph_memory.service import MemoryService
@@ -131,8 +132,9 @@ async def test_what_may_not_be_seen_cannot_be_changed(tmp_path: Path) -> None:
                 assert told == (await tools.use(tool, never)).replace(never["id"], "")
             kept = await memory.journal.read(lambda rows, of=id: rows.get(Fact, of))
             assert kept in (HERS, THEIRS)
-        with pytest.raises(NotFoundError):
+        with pytest.raises(NotFoundError) as refused:
             await tools.use("memory_flush", {})
+        assert "memory_recall, memory_remember" in explain("zh", refused.value)
 
 
 async def test_who_is_not_to_be_remembered_is_not(tmp_path: Path) -> None:

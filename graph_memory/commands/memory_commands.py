@@ -24,6 +24,7 @@ from ..recall import Item, task_note, telling, without_name
 from ..references import Reference
 from ..remember_requests import request
 from ..service import MemoryService
+from ..store.rows import ASKED
 from ..text import fenced, one_line, says_something, simplified, terms
 from .companion_commands import CompanionCommands
 from .people_commands import PeopleCommands
@@ -290,8 +291,7 @@ class Commands(Answers):
             return self._say("forget_what")
         for each in [] if is_last else many or [number]:
             if (memory := self._meant(turn, each)) is None:
-                named = each if number_of(each) else which
-                return await self._offered(turn, one_line(named, MAX_STATEMENT))
+                return await self._offered(turn, each if number_of(each) else which, "forget_among")
             memories.append(memory)
         asker = None if turn.is_admin else turn.asker
         try:
@@ -309,12 +309,12 @@ class Commands(Answers):
         key = "forgotten_id" if not texts[0] else "forgotten_all" if gone > 1 else "forgotten"
         return self._say(key, statement=texts[0])
 
-    async def _offered(self, turn: Turn, named: str) -> str:
+    async def _offered(self, turn: Turn, given: str, among: str) -> str:
         """That there is no such number, and what holds the words, if it is words."""
+        named = one_line(given, MAX_STATEMENT)
         wanted = "" if number_of(named) or ":" in named else THAT_ONE.sub("", named)
         if wanted and (await self.memory.recall.find(turn.asker, wanted, 1, similar=0)).total:
-            among = self._say("forget_among", given=named)
-            return f"{among}\n{await self.search(turn, wanted)}"
+            return f"{self._say(among, given=named)}\n{await self.search(turn, wanted)}"
         return self._say("forget_number", number=named)
 
     async def _last(self, turn: Turn) -> list[Reference]:
@@ -358,8 +358,8 @@ class Commands(Answers):
         is_one = [line.kind for line in last] == [Fact.kind]
         memory = last[0] if is_one else self._meant(turn, number)
         if memory is None:
-            named = number if number_of(number) else which
-            return self._say("forget_number", number=one_line(named, MAX_GIVEN))
+            is_word = says_something(terms(number))
+            return await self._offered(turn, number if is_word else which, "correct_among")
         if refusal := self.refusal(turn):
             return refusal
         try:
@@ -396,13 +396,16 @@ class Commands(Answers):
             did = self._say(f"reason.{found.reason}")
             return self._say("undo_ask", when=when, did=did, what=what)
         try:
-            await self.memory.library.undo(last.id, turn.user)
+            undone = await self.memory.library.undo(last.id, turn.user)
         except NotFoundError as error:
             return f"🧠 {explain(self._language, error)}" if error.code else self._say("undo_none")
         except ConflictError as error:
             self._stuck.add(error.change)
             return self._say("undo_conflict")
-        done = self._say(self._key("undone", found), when=when, what=what)
+        key = self._key("undone", found)
+        if found.reason == ASKED and all(op.row for op in undone.ops if op.kind == Fact.kind):
+            key = "undone_again"
+        done = self._say(key, when=when, what=what)
         return f"{done}\n{self._say('redo_hint')}"
 
     async def redo(self, turn: Turn) -> str:

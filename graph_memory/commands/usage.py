@@ -66,7 +66,7 @@ _BEHIND = re.compile(
     r"(?:\s+|[，、]\s*|,(?!\d)\s*|(?<=[\d条條个個])(?:[:：。](?!\d)\s*|(?=[更改])))"
     r"(?:(?:不[对對是]的?|[记記]?[错錯]了)[，,。！!\s]+|(?i:no|nope|wrong)[，,.!！]\s*)?"
     r"(?:(?:(?:更?改|更正)[成为為]|(?:[应應][该該]?)?是(?!否)"
-    r"|(?i:(?:it )?should be\b|(?:change (?:it )?)?to\b)|[-=]>|→)"
+    r"|(?i:(?:it )?should be\b|it(?:['’]s| is)\b|(?:change (?:it )?)?to\b)|[-=]>|→)"
     r"[\s:：，,]*)?"
 )
 """What stands behind the number of a line, and before the rest: 1 …, 第1条：…, 1 不对，改成…"""

@@ -771,10 +771,13 @@ def _about(visible: VisibleRows, change: Change, done: str, reason: str) -> str 
     told = told or [message for message in muted if message]
     shown = [each for each in told if visible.rank(each) is not Rank.HIDDEN]
     if not shown:  # what was said here in confidence has no words here
-        return "" if all(_is_here(visible, each) for each in told) else None
+        if not all(_is_here(visible, each) for each in told):
+            return None
+        before = [_again(rows, done, each) for each in told]
+        return next((_words(each) for each in before if visible.rank(each) is not Rank.HIDDEN), "")
     earlier = {old for each in shown if isinstance(each, Fact) for old in each.supersedes}
     named = [each for each in shown if each.id not in earlier] if reason == "forget" else shown[:1]
-    return " / ".join(_words(rows, done, each) for each in named)
+    return " / ".join(_words(_again(rows, done, each)) for each in named)
 
 
 def _is_here(visible: VisibleRows, row: SessionRow | Message) -> bool:
@@ -782,12 +785,15 @@ def _is_here(visible: VisibleRows, row: SessionRow | Message) -> bool:
     return row.session == session_id(visible.asker.circle, visible.asker.persona)
 
 
-def _words(rows: Rows, done: str, row: SessionRow | Message) -> str:
-    if isinstance(row, Message):
-        return disclosed(row).text
+def _again(rows: Rows, done: str, row: SessionRow | Message) -> SessionRow | Message:
+    """What an undo of a change makes of a row that it altered."""
     if done == "correct" and isinstance(row, Fact) and row.supersedes:
-        row = rows.get(Fact, row.supersedes[0]) or row  # which it would be again
-    return str(getattr(row, row.words[0]))
+        return rows.get(Fact, row.supersedes[0]) or row
+    return row
+
+
+def _words(row: SessionRow | Message) -> str:
+    return disclosed(row).text if isinstance(row, Message) else str(getattr(row, row.words[0]))
 
 
 def sessions_of(rows: Rows, ids: Collection[str]) -> dict[str, Session]:
