@@ -226,7 +226,8 @@ class Renderer:
             ended = newer.said_at if newer.valid_from is None else newer.valid_from
             vague = newer.precision
         is_changed = newer is not None and newer.predicate in TASKS
-        if note := task_note(fact, self._now, is_over=ended is not None and not is_changed):
+        note = "" if is_changed else task_note(fact, self._now, is_over=ended is not None)
+        if note:
             notes.append(words[note])
         elif (newer or fact).corrects and ended is not None:
             notes.append(words["corrected"])
