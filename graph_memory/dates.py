@@ -429,7 +429,8 @@ def _period(back: int, unit: str, today: datetime) -> Days:
 
 
 def _dates(text: str, today: datetime) -> Iterator[Days]:
-    for match in _CHINESE.finditer(arabic(text)):
+    figures = arabic(text)
+    for match in _CHINESE.finditer(figures):
         yield from _days(match[1] or match[4] or match[5], match[2], match[3], today)
     for match in _ENGLISH.finditer(text):
         name = match[2] or match[3]
@@ -440,7 +441,6 @@ def _dates(text: str, today: datetime) -> Iterator[Days]:
         yield from _days(match[5] or match[6], month, match[1] or match[4], today)
     for match in _NUMERIC.finditer(text):
         yield from _days(*_numeric(match), today)
-    figures = arabic(text)
     for match in _BARE_DAY.finditer(figures):
         yield from _nearest(int(match[1] or match[2]), today)
     for match in _DECADE.finditer(figures):
