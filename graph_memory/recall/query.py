@@ -13,7 +13,7 @@ from ..inference.ports import Vectors
 from ..kinship import kin_in, same_kin
 from ..model import PREDICATES, Asker
 from ..privacy.redaction import redacted
-from ..text import CJK, clean, is_chinese, normalise, simplified, terms
+from ..text import CJK, clean, is_chinese, normalise, patterns, simplified, terms
 from .lexical import search_terms, telling_characters
 from .weights import BRIEF, FEW, MINOR
 
@@ -23,144 +23,28 @@ MAX_PARTS = 4
 MAX_TURNS = 16
 """Last places of a message that are looked at for where it comes to the point."""
 
-_TOPIC = re.compile(
-    r"(?:(?<=[。！？!?；;\n，,.])|^)\s{0,9}"
-    r"(?:另外|此外|还有|顺便(?:再?问(?:一下|下)?)?"
-    r"|(?:and )?(?:also|besides|by the way|another thing)\b)"
-    r"[，,、：:]?\s*",
-    re.IGNORECASE,
-)
-"""Where a message goes on to something else."""
-_TURN = re.compile(
-    r"(?:(?<=[。！？!?；;\n，,.…])|^)\s{0,9}"
-    r"(?:等等|等一下|停一下|不对|不是|搞错了|说错了|说正事|言归正传|话说回来|不好意思|抱歉|对不起"
-    r"|实际上|其实|对了|(?:wait|hold on|never ?mind|scratch that|anyway|actually|sorry)\b)"
-    r"|(?:想|要)(?:要|再|跟你|请你)?(?:问|说|知道|了解|打听|请教|搞清楚|弄清楚)[^，。：:,]{0,6}[是，：:,]+"
-    r"|问题是"
-    r"|\bmy (?:real |actual )?question is\b"
-    r"|\b(?:want(?:ed)?|meant|mean) to (?:ask|know)\b(?: is| was)?",
-    re.IGNORECASE,
-)
-"""Where a message breaks off and comes to the point."""
+(
+    _ASKING, _TOPIC, _TURN, _ASKS, _UNMARKED, _WONDERS, _WHO, _MANY, _FIRST_PERSON, _OWNED,
+    _SECOND_PERSON, _FOR_ME, _RECALLS, _FORMER, _REFERS_BACK, _SMALL_TALK, _TASK,
+) = patterns(Path(__file__).with_suffix(".txt"))  # fmt: skip
 _LEADING = re.compile(r"^(?:[\s，,。.、：:；;!！…哈]|这个[，：:])+")
 _BORDER = re.compile(
     r"(?<=[。！？!?；;\n])(?![。！？!?；;\n\"”』」)）])|(?<=[a-z0-9]{3}\.)\s+(?=[A-Z])"
 )
 """Between sentences; not inside of quotations or after initials."""
-_QUESTION_WORD = (
-    r"(?:(?:for|in|at|on|with|to|from) )?(?:what|whom?|whose|where|when|which|why|how)(?:['’]?s)?\b"
-)
-_ASKS = re.compile(
-    r"[？?]\s*$|什么|干嘛|[啥谁哪几吗呢咋]|多少|怎么|怎样|如何|是否|有没有|是不是|多[大高长久远重]"
-    rf"|^\s*(?:{_QUESTION_WORD}|(?:do|does|did|is|are|was|were|can|could"
-    r"|have|has|will|would|should|any(?:thing|body|one)?|tell me)\b)",
-    re.IGNORECASE,
-)
-_UNMARKED = re.compile(
-    r"^(?!.*[都也]|.*啥.*啥).*(?:吗|^(?:还有|[^在还才没正着可好]{1,5})呢\W*$|来着|什么|干[嘛啥]|[在去到]哪|哪[里儿个天家年些位种所的几门科款]|多少(?!有[点些])"
-    r"|(?<!不)(?:怎么|咋)|(?<![好十没])几(?:[点号岁班楼路码]|公寓|单元|年级)|(?P<v>[^时动])[不没唔](?P=v)"
-    r"|(?<![不没爱论管谁])(?:谁(?![谁不没让叫说知料])|谁不[吃喝去来在]|是谁)|(?<!没)啥(?!大不|了不)|哪了?\W*$"
-    r"|(?<![冇无没])咩|几时|(?<=[喺系去住到])边\W*$|边[度个位]|点[解样]"
-    r"|(?<![没不管论过])多[大高长重久远](?:岁数|年纪)?(?:[了咧]|的\w{1,3})?\W*$|几口人\W*$|了没有?\W*$"
-    r"|(?:记得|知道).{1,16}[不没]\W*$)"
-    r"|^(?:(?!.*[没不忘管]).*都.{0,8}(?:什么|啥|哪些?|谁|多少)[呀啊]?|说说你.{1,8}我的?(?:事情?)?|介绍一?下我(?:自己)?)\W*$"
-    r"|^(?:do|does|did|am|are|was|were|can|could|have|has|will|should) (?:i|we)\b"
-    r"(?! (?:tell|told|mention))|^does\b(?! not)"
-    r"|^(?:is|are) (?:he|she|they|there)\b|^(?:can|will|should) (?:my|our)\b"
-    rf"|^{_QUESTION_WORD}|^(?:tell|remind) me (?:about |{_QUESTION_WORD})"
-    r"|^do you (?:still )?re(?:member|call) "
-    rf"(?:{_QUESTION_WORD}|(?:me|(?:my|our) \w+(?: \w+)?)\W*$)",
-    re.IGNORECASE,
-)
-"""A question without its mark, as a clause."""
-_WONDERS = re.compile(
-    r"来着|(?P<v>\w)[不没](?P=v)|[没不]有?\W*$|还是|吧\W*$|(?:告诉|提醒)我"
-    r"|^(?:am|(?:what|who|where|when|which|how)\w*)\b|\bagain\W*$|\bor (?:not|what)\b"
-    r"|\bremind me\b",
-    re.IGNORECASE,
-)
-"""What somebody may be asking who writes no question mark."""
-_WHO = re.compile(r"谁|\bwho(?:m|se)?\b", re.IGNORECASE)
 _CLAUSE = re.compile(
-    rf"[，,]\s*(?:and )?|(?<=[{CJK}])\s+(?=[{CJK}])|\band (?={_QUESTION_WORD})", re.IGNORECASE
+    rf"[，,]\s*(?:and )?|(?<=[{CJK}])\s+(?=[{CJK}])|\band (?={_ASKING.pattern})", re.IGNORECASE
 )
 """Between the clauses of a sentence."""
 _PARTED = re.compile(r"([分结离订吵见毕请搬住辞领考])(?:[的了过]|过了)([手婚架面业假家院职证])")
 """Verb and object of one word, with something between them: 分的手."""
-_MANY = re.compile(
-    r"几(?:个(?!字|月|小时|钟头|星期|礼拜|季)|位|种|只|条|本|家|款|样|名|次|场|件)|哪(?:些|几)"
-    r"|多少(?:个|位|种|人|次|场)|所有|全部|[一总]共(?!.{0,9}(?:多[长久]|几[年天]))|都(?:有|叫)[什谁啥]|有(?:什么|哪些|啥)(?:安排|计划|打算|活动|事)"
-    r"|\b(?:got on\b|how many|all (?:the|of|my|our|his|her|their)|list\b|in total"
-    r"|(?:what|which) (?:(?:kind|type|sort)s? of )?(?:\w+ )?(?!(?:does|this|was|his)\b)"
-    r"[a-z]{2,}[a-rt-z]s (?:has|have|do|does|did|are|were|is|was|can)\b)",
-    re.IGNORECASE,
-)
-"""Asks for all things of a kind; not for a length of time or of a word."""
 _SENTENCE = re.compile(r"[^。！？!?.；;\n]*[。！？!?.；;\n]*")
-_FIRST_PERSON = re.compile(r"[我俺咱]|\b(?:i|i'm|me|my|mine|myself|we|our)\b", re.IGNORECASE)
-_OWNED = re.compile(
-    r"我们?家的?(?![住在])|我的(?!名字|[本真全]名)[^，。？?]{1,6}叫|\bmy \w+['’]s\b", re.IGNORECASE
-)
-"""Something of the speaker's, of which a name or an age is not theirs."""
-_SECOND_PERSON = re.compile(r"[你您]|\b(?:you|you're|your|yours|yourself)\b", re.IGNORECASE)
-_FOR_ME = re.compile(
-    r"(?:帮|给|替|跟|和|陪|教)我"
-    r"|\b(?:tell|give|show|write|sing|send|help|teach|let|make|for|with) (?:me|us)\b",
-    re.IGNORECASE,
-)
-"""What the speaker asks for, not of themselves."""
-_RECALLS = re.compile(
-    r"[记說说讲答]|告诉|提[过到醒起]|上次|\b(?:remember|recall|told|tell|said|say|mention|promise|last)",
-    re.IGNORECASE,
-)
-"""Asks the other to remember."""
 _TABLE = Path(__file__).with_name("question_kinds.txt").read_text("utf-8")
 _KINDS = [
     (PREDICATES if head == "*" else head.split(), re.compile("|".join(cues), re.IGNORECASE))
     for head, *cues in (block.splitlines() for block in _TABLE.removeprefix("# ").split("\n\n# "))
 ]
 """Predicates, and what a question says if it asks for facts of these: a pattern a line."""
-_FORMER = re.compile(
-    r"以前|之前|从前|原来|原先|原本|本来|曾(?:经|在|是|有|去)|当初|当时|那时|最(?:早|初|开始)|一开始|过去|上一[个份家任]|前(?:任|[男女]友|[男女]朋友|[夫妻])"
-    r"|\b(?:before|formerly|previous(?:ly)?|used? to|original(?:ly)?|at first|first|back then|ex"
-    r"|(?:did|was|were|had)\b.*\b(?:un)?till?|last (?:job|place|flat|home|boss)|(?<!how )old)\b",
-    re.IGNORECASE,
-)
-"""Asks how it was."""
-_REFERS_BACK = re.compile(
-    r"^(?:那|那么|然后|还有|他|她|它|这|and|then|what about|how about|he|she|it|they|that)",
-    re.IGNORECASE,
-)
-
-
-_SMALL_TALK = re.compile(
-    r"(?:早|晚|中午|上午|下午)?(?:上?好|安)|早上?|[您你]好|哈喽|在(?:吗|么|不在)|再见|拜拜"
-    r"|(?:明天|晚点|回头)(?:见|聊|说)|[睡困]觉?|(?:周末|节日|新年|生日|圣诞|元旦|春节|假期)(?:愉快|快乐)"
-    r"|多?谢谢?|感谢|辛苦|不客气|没事|没关系|对不起|抱歉|加油|恭喜|厉害|棒|不错|可爱|牛[逼批掰]?|6+|\+1"
-    r"|大家|各位|(?:群友|兄弟|姐妹|家人|朋友|(?:小伙)?伙伴|同学|同志|宝子|亲)们|欢迎(?:新人|新朋友)?|无语"
-    r"|行|可以|收到|明白|知道|了解|等一?[下等]|真的(?:假的|吗)?|考考你|猜猜看?|你猜|离谱|笑死|无聊|滚|闭嘴|(?:今天)?天气"
-    r"|[嗯哦噢啊唉诶哎呃哈嘿呵嘻嘛呀啦呢吧哇的了嘞我你真太很]+"
-    r"|\b(?:hi|hello|hey|yo|good (?:morning|night|evening|afternoon)|bye"
-    r"|see you(?: tomorrow| later)?|everyone|everybody|all|guys|folks|g[mn]|night|morning"
-    r"|welcome|sounds good|no (?:worries|problem)"
-    r"|thanks?(?: you)?(?: a lot)?|thx|please|sorry|happy new year"
-    r"|you(?:['’]re| are) (?:funny|great|the best|welcome)|ok(?:ay)?|yes"
-    r"|yeah|yep|sure|got it|nope?|cool|nice(?: one)?|great|lol|lmao"
-    r"|(?:ha)+|wow|ugh|brb|seriously|no way|shut up|(?:are you )?there|i['’]?m bored"
-    r"|what['’]s the weather like|today)\b",
-    re.IGNORECASE,
-)
-"""What people say to greet, thank, laugh, agree or insult."""
-
-_TASK = re.compile(
-    r"^(?:请|帮我|给我|麻烦|能不能|可以|你|再|来)*(?:写|翻译|把.+(?:翻译|改)|讲[个一]|唱|画|推荐|解释|总结|润色|算)"
-    r"|怎么(?:做|读|写|用|煮|炒|弄)[？?。]*$|等于(?:几|多少)"
-    r"|^(?:(?=.*\d\s?[+*×÷]\s?\d)[\d\s.+\-*/×÷()（）]++$|[\d\s.+\-*/×÷()（）]++[=＝])"
-    r"|^(?:(?:please|can you|could you)\s+)*(?:write|translate|tell me an?|sing|draw|recommend"
-    r"|explain|summari[sz]e|calculate|define|how (?:do|can) (?:i|you)|what does the word)\b",
-    re.IGNORECASE,
-)
-"""Asks for something that anybody could be given."""
 
 
 @dataclass(frozen=True, slots=True)
