@@ -111,6 +111,7 @@ _THEN = re.compile(
 _PART = re.compile(r"[月年]?(?:(初(?![一二三四五六七八九十中级恋])|上旬)|(中旬)|下旬|底|末|尾)")
 """What says which third of a month or quarter of a year is meant."""
 _PERIOD = re.compile(rf"(?:{_LAST.pattern})(?:{_PART.pattern})?", re.IGNORECASE)
+_RELATIVE = (_THEN, _AGO, _PERIOD, _NEAR, _WEEKDAY)
 _BEFORE_MAY = re.compile(
     r"\b(?:in|last|next|this|since|until|by|early|mid|late)[ -]$", re.IGNORECASE
 )
@@ -501,10 +502,15 @@ def _numeric(date: re.Match[str]) -> tuple[str, str, str]:
     return (date["last"], day, month) if int(month) > 12 else (date["last"], month, day)
 
 
+def is_relative(text: str) -> bool:
+    """Whether a text names a time by the day on which it is said."""
+    plain = simplified(text)
+    return any(named.search(plain) for named in _RELATIVE)
+
+
 def without_times(text: str) -> str:
     """A text without the times that it names."""
-    relative = (_THEN, _AGO, _PERIOD, _NEAR, _WEEKDAY)
-    for named in (*relative, _CHINESE, _ENGLISH, _NUMERIC, _BARE_DAY, _DECADE):
+    for named in (*_RELATIVE, _CHINESE, _ENGLISH, _NUMERIC, _BARE_DAY, _DECADE):
         text = named.sub(" ", text)
     return text
 

@@ -258,7 +258,7 @@ class Row:
         cited = tuple(numbers[id] for id in self.cited if id in numbers)
         return replace(self, evidence=cited)  # type: ignore[call-arg]
 
-    def reworded(self, text: str, evidence: tuple[int, ...]) -> Self | None:
+    def reworded(self, text: str, evidence: tuple[int, ...], at: float) -> Self | None:
         """The row when what it rests on is corrected to ``text``; ``None`` if it goes."""
         return None
 

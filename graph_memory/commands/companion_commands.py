@@ -161,7 +161,8 @@ class CompanionCommands(Answers):
             if done == "dropped":
                 return None
             if done == "edited":  # in the speaker's words, which learning leaves alone
-                return replace(row.reworded(text, row.evidence), pinned=True)
+                edited = row.reworded(text, row.evidence, self.memory.now())
+                return replace(edited, pinned=True)
             return replace(row, pinned=done == "pinned")
 
         own = {row.number for row in await self.memory.companion.core(turn.user, turn.session)}
@@ -184,7 +185,7 @@ class CompanionCommands(Answers):
             self._say(
                 "core_line",
                 number=row.number,
-                kind=self._say(f"core_{row.type}"),
+                kind=row.named(self._language, self.memory.zone),
                 text=one_line(row.text, MAX_TEXT),
                 pin=" 📌" if row.pinned else "",
             )

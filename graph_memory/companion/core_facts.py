@@ -9,16 +9,18 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
+from datetime import tzinfo
 from enum import StrEnum
 from math import inf
 from typing import Any, ClassVar, Self
 
+from ..dates import is_relative, iso
 from ..learning.attribution import MOST as ALIKE
 from ..learning.attribution import share, speaker_of
 from ..learning.batching import requests
 from ..learning.parse import line_of, many, numbers
 from ..learning.prompt import PromptContext
-from ..locales import in_all
+from ..locales import in_all, say
 from ..model import Basis, Batch, Fact, SessionRow, stable_id
 from ..remember_requests import without_request
 from ..store import Draft, Rows
@@ -75,8 +77,16 @@ class CoreFact(
     evidence: tuple[int, ...] = ()
     until: float | None = None
 
-    def reworded(self, text: str, evidence: tuple[int, ...]) -> Self:
-        return replace(self, text=one_line(text, MAX_TEXT), evidence=evidence, until=None)
+    def reworded(self, text: str, evidence: tuple[int, ...], at: float) -> Self:
+        text = one_line(text, MAX_TEXT)
+        return replace(self, text=text, evidence=evidence, at=at, until=None)
+
+    def named(self, language: str, zone: tzinfo) -> str:
+        """What it is, and when it was said if it goes by that day."""
+        kind = say(language, f"core_{self.type}")
+        if not is_relative(self.text):
+            return kind
+        return say(language, "core_dated", kind=kind, date=iso(self.at, zone))
 
     def is_told_by(self, fact: Fact, known: Collection[str]) -> bool:
         """Whether a fact says the same, in its words or of one message."""

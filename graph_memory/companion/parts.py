@@ -132,7 +132,7 @@ class Companion(Part):
         if inner and rank_of(view, inner) is Rank.OWN:
             lines += inner_state.lines(inner, language)
         core = [row for row in state.core if rank_of(view, row) is Rank.OWN]
-        lines += _core(core, language) if core else []
+        lines += _core(core, self._zone, language) if core else []
         records = _records(state.past, cite, self._zone, language) if state.past else []
         return Lead(lines, records, bool(core))
 
@@ -247,14 +247,14 @@ def _occasion(state: SessionState, at: float, zone: tzinfo, language: str) -> st
     )
 
 
-def _core(rows: Sequence[CoreFact], language: str) -> list[str]:
+def _core(rows: Sequence[CoreFact], zone: tzinfo, language: str) -> list[str]:
     """The core facts about who speaks, under a heading."""
     lines = [
         say(
             language,
             "lead_core_line",
             number=row.number,
-            kind=say(language, f"core_{row.type}"),
+            kind=row.named(language, zone),
             text=fenced(row.text, MAX_TEXT),
         )
         for row in rows

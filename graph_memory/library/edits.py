@@ -153,7 +153,7 @@ def _follow(
         better = None
         if corrected and messages.issuperset(row.cited):
             cited = corrected.evidence if corrected.session == session else row.cited
-            better = row.reworded(corrected.statement, cited)
+            better = row.reworded(corrected.statement, cited, corrected.said_at)
         if better:
             draft.put.append(better)
         else:
