@@ -294,16 +294,19 @@ class Host:
         id = persona_id(persona) if persona and definition else persona or NO_PERSONA
         return id, bool(forced), definition
 
+    def platforms(self) -> dict[str, str]:
+        """Type of each of AstrBot's platforms, by its id."""
+        metas = (each.meta() for each in self._context.platform_manager.platform_insts)
+        return {str(meta.id): str(meta.name) for meta in metas}
+
     async def surroundings(self, event: Any) -> ImportEnvironment:
-        """What AstrBot knows about its platforms, its history and its personas."""
-        metas = [each.meta() for each in self._context.platform_manager.platform_insts]
+        """What AstrBot knows about its history, its personas and this bot."""
         umo = f"{event.get_platform_id()}:FriendMessage:"
         persona, _, _ = await self._resolve(umo, event.get_platform_name(), None)
         path = Path(get_astrbot_data_path()) / DATABASE
         own = {str(event.get_self_id() or ""), *self.ours.get(event.get_platform_name(), ())}
         return ImportEnvironment(
             astrbot=path if path.is_file() else None,
-            platforms={str(meta.id): str(meta.name) for meta in metas},
             persona=persona,
             bots=frozenset(own - {""}),
         )

@@ -208,6 +208,7 @@ class Runtime:
         self.commands, self.memory = Commands(memory), memory
         self.host.accounts = memory.identities.accounts
         self.host.ours = memory.instances.accounts
+        memory.transfer.platforms = self.host.platforms
         for problem in self._wrong:
             memory.problems[problem.name] = problem
         self._load_embedder()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import FormatError, NotFoundError, StorageError
@@ -62,13 +62,11 @@ class ImportEnvironment:
 
     Attributes:
         astrbot: Its database.
-        platforms: Platform type by id.
         persona: Of conversations that name none.
         bots: The bot's own accounts.
     """
 
     astrbot: Path | None = None
-    platforms: Mapping[str, str] = field(default_factory=dict)
     persona: str = ""
     bots: frozenset[str] = frozenset()
 
@@ -192,7 +190,6 @@ class TransferCommands(Answers):
             zone=self.memory.zone,
             persona=given.get("persona") or around.persona or turn.session.persona,
             platform=platform,
-            platforms=around.platforms,
             bots=around.bots | bots,
             into=circle_meant(given.get("to", ""), platform),
             now=self.memory.now(),

@@ -7,8 +7,8 @@ import json
 import logging
 import sqlite3
 import time
-from collections.abc import AsyncIterable, Collection
-from dataclasses import dataclass
+from collections.abc import AsyncIterable, Callable, Collection, Mapping
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -54,12 +54,18 @@ class Undone:
 
 
 class TransferService(Part):
-    """Brings memories in and takes them out."""
+    """Brings memories in and takes them out.
+
+    Attributes:
+        platforms: Platform type by id, as the host's settings have them; who opens a memory
+            for a host puts that here.
+    """
 
     def __init__(self, directory: Path, context: Context, learning: Learning) -> None:
         self._directory = directory
         super().__init__(context)
         self._learning = learning
+        self.platforms: Callable[[], Mapping[str, str]] = dict
         self._began = time.time()
         self._stop = Stop()
         self._lock = asyncio.Lock()
@@ -179,6 +185,7 @@ class TransferService(Part):
         """
         path = await asyncio.to_thread(files.find, self._directory, name)
         kind = await asyncio.to_thread(files.detect, path, format)
+        options = replace(options, platforms=self.platforms())
         about = (self._directory, self._journal, path, kind, options, self._now)
         return Importer(*about, self._context.settings.remembers, learns, self._stop)
 

@@ -2,7 +2,9 @@
 
 import asyncio
 import json
+import sqlite3
 from collections.abc import AsyncIterator
+from contextlib import closing
 
 import httpx
 import pytest
@@ -78,6 +80,22 @@ async def test_an_import_that_ends_while_the_page_is_made_is_followed(mine, own,
     run = page.all("input", name="run")[0]["value"]
     assert "1 条消息" in (await press(mine, "/data/import/undo", run=run)).text
     assert "已经撤销过" in (await press(mine, "/data/import/undo", run=run)).text
+
+
+async def test_a_file_of_another_program_knows_its_chats_and_the_bot_on_the_page(mine, own):
+    folder = own.directory / "imports"
+    folder.mkdir()
+    about = {"session_id": "qq:FriendMessage:10009", "create_time": 1_750_000_000.0}
+    with closing(sqlite3.connect(folder / "旧.db", isolation_level=None)) as old:
+        old.execute("CREATE TABLE documents (id INTEGER PRIMARY KEY, text, metadata)")
+        values = 1, "小周在学打鼓", json.dumps(about)
+        old.execute("INSERT INTO documents VALUES (?, ?, ?)", values)
+    own.transfer.platforms = lambda: {"qq": "aiocqhttp"}
+    await own.instances.register("aiocqhttp", "10009")
+    page = await see(mine, "/data/import", name="旧.db")
+    assert "不知出自哪个聊天" not in page.text
+    importer = await importer_of(own, waiting(own, "鼓.jsonl", "我是机器人"))
+    assert importer.options.bots == {"10009"}
 
 
 async def test_a_file_is_sent_in_and_waits(mine, own, monkeypatch):

@@ -41,13 +41,12 @@ routes = APIRouter()
 @routes.get("/data")
 async def data(memory: Memory, visit: Visit) -> Response:
     """Everything that can be kept, taken out and brought in."""
-    backups = memory.backups
     # First: of work that ends meanwhile the page is to show either this or the result.
     works = memory.journal.works.snapshot("import", "undo")
     return visit.render(
         "data.html",
-        backups=await backups.list(),
-        problem=backups.problem,
+        backups=await memory.backups.list(),
+        problem=memory.backups.problem,
         files=_sizes(await memory.transfer.waiting()).items(),
         limits=(files.MAX_SENT >> 30, files.MAX_WAITING),
         exports=(await asyncio.to_thread(_exports, memory.directory))[:LISTED],
@@ -281,6 +280,7 @@ async def importer_of(memory: service.MemoryService, wanted: Importing) -> trans
         zone=memory.zone,
         persona=wanted.persona,
         platform=wanted.platform,
+        bots=frozenset(memory.instances.accounts.get(wanted.platform, ())),
         into=transfer.circle_meant(wanted.to, wanted.platform),
         now=memory.now(),
     )
