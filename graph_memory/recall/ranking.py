@@ -179,19 +179,8 @@ def rank(
     called = _called(index, visible, question, named)
     base[called] += EVIDENCE
     times = [spans(part.text, context.now, context.zone) for part in question.parts]
-    count = max(CANDIDATES, options.limit)
     ranker = _Ranker(
-        index,
-        visible,
-        question,
-        context,
-        meant,
-        base,
-        called,
-        count,
-        options.brief,
-        postings,
-        likenesses,
+        index, visible, question, options, context, meant, base, called, postings, likenesses
     )
     lists = [ranker.answer(number, at) for number, at in enumerate(times)]
     candidates = sorted([*records, *interleave(lists)], key=lambda c: c.foreign)
@@ -359,12 +348,11 @@ class _Ranker:
     index: Index
     visible: VisibleSet
     question: Question
+    options: RecallOptions
     context: SearchContext
     meant: Referents
     base: Scores
     called: NDArray[np.bool_]
-    count: int
-    brief: bool
     postings: VisiblePostings
     likenesses: Sequence[Likeness | None]
     cited: list[Citation] = field(default_factory=list)
@@ -379,7 +367,7 @@ class _Ranker:
             part = self._with_kin(part)
         vector = question.vectors[number] if question.vectors else None
         likeness = self.likenesses[number]
-        is_asking = may_ask(part.text) or not self.brief
+        is_asking = may_ask(part.text) or not self.options.brief
         # Of fewer, whether the examples are known may depend on what the asker does not see.
         if is_asking and likeness is not None and len(visible) >= ENOUGH:
             part = replace(part, predicates=part.predicates | predicates_like(likeness))
@@ -405,7 +393,7 @@ class _Ranker:
         if telling and len(rest := np.delete(relevance, telling)):
             # What tells who a relative is comes after what is asked of them.
             relevance[telling] = np.minimum(relevance[telling], (1 - WEAK) * rest.max())
-        order = _most_relevant(index, visible, relevance, self.count)
+        order = _most_relevant(index, visible, relevance, max(CANDIDATES, self.options.limit))
         followed = add_successors(index, visible, order, relevance)
         ranked = len(order)
         # Messages can be shown as the facts that rest on them, in fewer words.
@@ -424,7 +412,7 @@ class _Ranker:
             evidence[at] = max(evidence[at], evidence[order.index(old)])
         shown = np.zeros(len(order)) if closeness is None else closeness
         signals = (coverage, shown, boost[order])
-        if times and self.brief and asks(part.text):
+        if times and self.options.brief and asks(part.text):
             self._bar_other_times(part, times, order, near, evidence)
         candidates = self._candidates(
             number, order, relevance, evidence, signals, followed.replaced
@@ -440,7 +428,7 @@ class _Ranker:
             # What is one of many tells little, unless all are asked for.
             count = FEW if part.many else int(np.count_nonzero(fitting))
             meant.append((fitting, FEW / max(FEW, count)))
-        if self.brief and (bearing := self._bearing(number, part)).any():
+        if self.options.brief and (bearing := self._bearing(number, part)).any():
             self.bearing[number] = bearing
             meant.append((bearing, 1.0))
         for some, share in meant:
@@ -558,11 +546,11 @@ class _Ranker:
             elif isinstance(document.source, Message):
                 told = documents.telling(at, document.source.text)
                 factor -= MINOR * (1 - told)
-                if self.brief:
+                if self.options.brief:
                     evidence[place] = evidence[place] * factor if told else BARRED
             if document.source.id in heirs if former else newer is not None:
                 factor *= 1 - MINOR
-            if not former and self.brief and _is_history(document.source, self.context.now):
+            if not former and self.options.brief and _is_history(document.source, self.context.now):
                 evidence[place] = BARRED
             score = float(relevance[position]) * factor
             found.append(
