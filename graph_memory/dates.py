@@ -14,12 +14,11 @@ from datetime import date, datetime, time, timedelta, tzinfo
 from itertools import chain, islice
 from pathlib import Path
 
-from .text import normalise, simplified
+from .text import blocks, normalise, simplified
 
 Span = tuple[float, float]
 Days = tuple[datetime, datetime]
 
-_TABLE = Path(__file__).with_name("feasts.txt").read_text("utf-8").split("\n\n")
 DAWN = timedelta(hours=5)
 """Until when people who are still up call it the night, and the day, before."""
 YEARS = 5
@@ -141,17 +140,18 @@ _DECADE = re.compile(
 _MONTH_DAY = re.compile(
     r"\s*(?:[到至过]了?)?\s*(\d{1,2})\s?[月./-]\s?(\d{1,2})[号日]?(?:[之以]?[前后]|为止)?\s*"
 )
+*_SOLAR, _NEW_MOONS = blocks(Path(__file__).with_name("feasts.txt"))
 _FEASTS, _LUNAR = (
     [
         (re.compile(names, re.IGNORECASE), int(month), int(day), int(length))
-        for month, day, length, names in (line.split(" ", 3) for line in block.splitlines())
+        for month, day, length, names in (line.split(" ", 3) for line in lines)
     ]
-    for block in _TABLE[:2]
+    for lines in _SOLAR
 )
 """Feasts of both calendars: month, first day, how many days, what they are called."""
 _MOONS = [
     [date.fromisoformat(first) + timedelta(sum(map(int, days[:month]))) for month in range(12)]
-    for first, *days in map(str.split, _TABLE[2].splitlines())
+    for first, *days in map(str.split, _NEW_MOONS)
 ]
 """First days of the lunar months, a year a line; a leap month belongs to the one before."""
 _LUNAR_DAY = re.compile(r"(?:(?:[农阴旧]历(\d{1,2})|([正冬腊]))月初?|大年初)(\d{1,2})")

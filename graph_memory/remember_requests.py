@@ -5,30 +5,22 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from .text import simplified
+from .text import patterns, simplified
 
-_TABLE = Path(__file__).with_suffix(".txt").read_text("utf-8")
-_BEFORE, _AFTER, _ASKS, _NOT, _CLOSE = (
-    "|".join(block.splitlines()[1:]) for block in _TABLE.split("\n\n")
-)
+_BEFORE, _ENDS, _ASKS_BACK, _DECLINES, _CLOSES = patterns(Path(__file__).with_suffix(".txt"))
 _BEGINS = re.compile(
     r"\s*+(?:@\S+\s+)?(?P<lead>[^\s，,。.！!？?：:]{1,6}[，,]\s*|hey \w+,?\s+"
     r"|[^\s\W他她它我让叫给说]{1,6}?(?=帮我|请你|你(?:要|得|给我|帮我|一定)))?"
-    rf"(?:{_BEFORE})(?:[了哈啊哦噢喔呀吧]+(?=\W|我))?[\s:：,，。.!！]*"
+    rf"(?:{_BEFORE.pattern})(?:[了哈啊哦噢喔呀吧]+(?=\W|我))?[\s:：,，。.!！]*"
     r"(?:(?:这[件个]?事儿?|这一?点|(?:以下|下面)(?:的?(?:内容|事情|话)|几点)?|我说的话?)\s*[:：,，]\s*)?",
     re.IGNORECASE,
 )
-_ENDS = re.compile(_AFTER, re.IGNORECASE)
-_CLOSES = re.compile(_CLOSE, re.IGNORECASE)
 _TELLS = re.compile(r"[我他她天晚早午周月年号点0-9]")
 """What no name has that stands before a request."""
 _NODS = re.compile(r"[了啊哦噢喔哈呀吧嘛嗷咯哟\W]+")
 """What may follow 记住 and is nothing to remember."""
-_DECLINES = re.compile(_NOT, re.IGNORECASE)
 _BACK = re.compile("刚|上|那|just|last", re.IGNORECASE)
 """What says that something said before is not to be kept."""
-_ASKS_BACK = re.compile(_ASKS)
-"""What makes 记住 a question whether it was remembered."""
 
 
 def without_request(text: str) -> str:

@@ -42,14 +42,29 @@ def in_either_form(text: str) -> str:
     return "".join(f"[{each}{_TRADITIONAL.get(each, '')}]" for each in simplified(text))
 
 
+def blocks(table: Path) -> Iterator[list[str]]:
+    """The lines of each block of a table, but comments."""
+    for block in table.read_text("utf-8").split("\n\n"):
+        yield [line for line in block.splitlines() if not line.startswith("#")]
+
+
 def patterns(table: Path) -> Iterator[re.Pattern[str]]:
     """A pattern of each block of a table; the first block has parts of the others."""
-    parts, *blocks = table.read_text("utf-8").split("\n\n")
-    for block in blocks:
-        for part in re.finditer("^([A-Z]+) = (.*)$", parts, re.MULTILINE):
-            block = block.replace(f"<{part[1]}>", part[2])
-        lines = (line for line in block.splitlines() if not line.startswith("#"))
-        yield re.compile("|".join(lines), re.IGNORECASE)
+    parts, *others = blocks(table)
+    for lines in others:
+        whole = "|".join(lines)
+        for name, _, pattern in (part.partition(" = ") for part in parts):
+            whole = whole.replace(f"<{name}>", pattern)
+        yield re.compile(whole, re.IGNORECASE)
+
+
+def words(table: Path) -> Iterator[frozenset[str]]:
+    """The words of each block of a table, in which ``-`` stands for a space."""
+    for lines in blocks(table):
+        yield frozenset(word.replace("-", " ") for word in " ".join(lines).split())
+
+
+_OURS, _STOP_EN, _FAINT_WORDS = words(Path(__file__).with_name("words.txt"))
 
 
 @lru_cache(maxsize=4_096)
@@ -103,15 +118,7 @@ _SIGN = re.compile(
 """What looks like a colon, a comma, a bracket or a line between two columns."""
 _ONESELF = re.compile(r"(?<!日)本\s*人|\bthem\s?sel(?:f|ves)\b", re.IGNORECASE)
 _SAYS = re.compile(r"(?:说|曰|道|表示|sald|says)$")
-_OURS = """
-    我 我自己 自己 俺 咱 你 您 对方 有人 某人 本人 机器人 聊天机器人 摘要 用户 系统 系统提示
-    系统消息 系统通知 系统管理员 超级管理员 管理员 群主 主人 开发者 作者 官方 客服 助手 助理
-    智能助手 ai助手 人工智能 模型 听说 未证实 听说未证实 匿名 所有人 大家 全体成员
-    me you user theuser thisuser somebody someone nobody everyone everybody bot thebot chatbot ai
-    assistant theassistant system thesystem admin administrator owner theowner developer moderator
-    summary hearsay anonymous model
-"""
-_NOBODY = frozenset(skeleton(word) for word in _OURS.split())
+_NOBODY = frozenset(map(skeleton, _OURS))
 """What lines are attributed to that nobody in particular said, and who has a say over the bot;
 so nobody is called that."""
 CJK = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u3040-\u30ff\uac00-\ud7af\U00020000-\U0003134f"
@@ -121,13 +128,6 @@ _LATIN = re.compile(r"[A-Za-z0-9]+")
 _NO_SYMBOLS = re.compile(r"[\sA-Za-z0-9]+")
 _FENCE = str.maketrans("<>〔〕〘〙﹝﹞❲❳⦗⦘︹︺↪", "‹›()()()()()()→")
 """What fences, attributions and the mark of a quotation are made of."""
-_STOP_WORDS = """
-    a an the of to in on at for and or is are was were be been am do does did has have had
-    i you he she it we they my your his her its our their me him them us this that these those
-    what which who whom whose when where why how with from by as about so if but not no yes
-    can could will would shall should may might must there here than then too very just
-"""
-_STOP_EN = frozenset(_STOP_WORDS.split())
 
 
 def clean(text: str, limit: int = MAX_MESSAGE) -> str:
@@ -313,21 +313,6 @@ _EMPTY = frozenset(
 )
 """Characters that mostly carry grammar; a pair of two of them says nothing."""
 
-_FAINT_ZH = """
-    今天 明天 昨天 现在 最近 刚才 早上 上午 中午 下午 晚上 今晚 天气 知道 觉得 记得 感觉 事情
-    东西 地方 问题 告诉 喜欢 帮我 谢谢 你好 早安 晚安 推荐 聊天 讲个 故事 开心 无聊 名字 叫什
-    厉害 回来 吃了 怎么 为什 什么 周末 愉快 聊聊
-"""
-_FAINT_EN = """
-    today tomorrow yesterday now recent morn afternoon even night day time good great nice
-    like love know think feel want need get got go went come say said tell told make made
-    take give look see thing someth anyth realli well also one lot much mani more some ani
-    all oh ok okay yeah haha lol hello hi hey thank thanks pleas sorri sure remember recommend
-    weather help let's i'm name people peopl awesom wow cool
-    joke stori excit amaz hope happi week weekend year
-    doing done gotta gonna
-"""
-_FAINT_WORDS = frozenset((_FAINT_ZH + _FAINT_EN).split())
 FAINT, HALF = 0.25, 0.5
 
 

@@ -11,36 +11,17 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from ..kinship import KIN, ONLY, first_word, kin_words, of, same_kin, without_mine
 from ..model import BOT, NO_PERSONA, Batch, EntityType, Message, is_entity, stable_id
-from ..text import normalise, one_line, simplified, terms
+from ..text import normalise, one_line, simplified, terms, words
 from ..visible_rows import LearnerRows
 from .attribution import bearing, speaker_of, vouches
 from .parse import EntityClaim, FactClaim
 
-
-def _words(text: str) -> frozenset[str]:
-    """The words of a list in which ``-`` stands for a space."""
-    return frozenset(word.replace("-", " ") for word in text.split())
-
-
-FIRST = _words("我 本人 自己 我自己 俺 咱 i me myself")
-"""The speaker."""
-SECOND = _words("你 妳 您 你自己 you yourself")
-"""The one who is spoken to."""
-NOBODY = _words("""
-    用户 使用者 发言者 说话人 对方 某人 有人 别人 他人 大家 所有人 群友 群成员 网友 人
-    他 她 它 他们 她们 它们 我们 咱们 你们 双方 这 那 这个 那个 未知 无
-    user users the-user speaker the-speaker someone somebody everyone everybody people person
-    he she it him her they them we us this that unknown none null n/a
-""")
-"""Nobody in particular; these never become nodes."""
-BOT_WORDS = _words("""
-    机器人 聊天机器人 机器人助手 助手 ai助手 智能助手 人工智能助手
-    bot chatbot the-bot assistant the-assistant ai-assistant
-""")
-"""The bot, where somebody is meant; as a thing that is spoken of, nobody in particular."""
+FIRST, SECOND, NOBODY, BOT_WORDS = words(Path(__file__).with_name("anybody.txt"))
+"""Words for the speaker, for whom they speak to, for nobody in particular, and for the bot."""
 _GENERIC = NOBODY | FIRST | SECOND | BOT_WORDS
 _NUMBERED = re.compile(r"(?:用户|使用者|发言者|说话人|群友|user|speaker)[ _#]?[0-9a-z甲乙丙丁]")
 """Nobody in particular, told apart from others."""
