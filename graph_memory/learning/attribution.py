@@ -115,8 +115,9 @@ def vouches(
 def bearing(statement: str, cited: Sequence[Message], known: Collection[str] = ()) -> list[Message]:
     """The cited messages that a statement rests on; a model may cite too many.
 
-    These are those that say of it half as much as one does, assents, and requests to keep it;
-    all if none says any of it, as when a model writes in another language.
+    These are those that say of it half as much as one does, assents, requests to keep it, and
+    what corrects the one before; all if none says any of it, as when a model writes in another
+    language.
 
     Args:
         known: Names of people.
@@ -128,7 +129,10 @@ def bearing(statement: str, cited: Sequence[Message], known: Collection[str] = (
     return [
         each
         for each in cited
-        if shares[each.id] >= least or not content(each.text) or asks_to_keep(each.text)
+        if shares[each.id] >= least
+        or not content(each.text)
+        or asks_to_keep(each.text)
+        or DENIES.match(simplified(each.text))
     ]
 
 
