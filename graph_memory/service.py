@@ -25,7 +25,7 @@ from .deletion import ForgetMe, Tombstones
 from .embedding import CachedEmbedder
 from .errors import ClosedError, EmbeddingError, JournalError, StorageError, brief
 from .graph import GraphStore
-from .inference.ports import Embedder, LanguageModel
+from .inference import Embedder, LanguageModel
 from .inference.token_budget import TokenBudget
 from .inspect.health import Checkup, Health, behind, check_up
 from .inspect.lookup import Lookup

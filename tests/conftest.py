@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from graph_memory.embedding import load
-from graph_memory.inference.ports import Embedder
+from graph_memory.inference import Embedder
 from graph_memory.service import MemoryService
 from graph_memory.store import Journal
 

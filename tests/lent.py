@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from graph_memory.inference.ports import Embedder, Vectors
+from graph_memory.inference import Embedder, Vectors
 
 
 class Lent:

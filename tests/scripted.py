@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from graph_memory.errors import ExtractionError
-from graph_memory.inference.ports import Answer, ToolSchema, Vectors
+from graph_memory.inference import Answer, ToolSchema, Vectors
 from graph_memory.model import Session
 
 NOTHING: dict[str, Any] = {"worth": False}

@@ -5,8 +5,8 @@ import logging
 import re
 
 from graph_memory.commands.memory_commands import Commands
+from graph_memory.inference import Vectors
 from graph_memory.inference.breaker import BreakerState
-from graph_memory.inference.ports import Vectors
 from graph_memory.model import Presence, Turn, asker_of
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings

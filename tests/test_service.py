@@ -11,7 +11,7 @@ import pytest
 
 from graph_memory.commands.memory_commands import Commands
 from graph_memory.errors import EmbeddingError, LockedError
-from graph_memory.inference.ports import Embedder
+from graph_memory.inference import Embedder
 from graph_memory.inspect.health import describe
 from graph_memory.locales import TEXTS, explain
 from graph_memory.model import Fact, Turn, asker_of

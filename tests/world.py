@@ -11,7 +11,7 @@ from typing import Any
 from graph_memory.commands.memory_commands import Commands
 from graph_memory.commands.tools import Tools
 from graph_memory.companion.parts import Lead
-from graph_memory.inference.ports import LanguageModel
+from graph_memory.inference import LanguageModel
 from graph_memory.model import Message, Row, Session, Turn
 from graph_memory.recall import Recall, RecallOptions
 from graph_memory.service import MemoryService

@@ -31,7 +31,7 @@ from astrbot.core.utils.astrbot_path import get_astrbot_data_path
 
 from ..commands.transfers import ImportEnvironment
 from ..companion import Reply, Word
-from ..inference.ports import ToolSchema
+from ..inference import ToolSchema
 from ..model import NO_PERSONA, Session, Turn, persona_id, session_of, user_id, whole
 from ..text import clean_name
 from ..transfer.sources.astrbot_history import is_said

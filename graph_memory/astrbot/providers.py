@@ -26,7 +26,7 @@ from ..errors import (
     failure_of,
     status_of,
 )
-from ..inference.ports import Answer, Embedder, ToolSchema, Vectors
+from ..inference import Answer, Embedder, ToolSchema, Vectors
 from ..locales import say
 from ..model import Session
 from ..settings import Settings

@@ -19,7 +19,7 @@ from typing import Any, Protocol
 from ..context import Context, Part
 from ..dates import midnight, moment, quiet_hours
 from ..errors import GraphMemoryError
-from ..inference.ports import LanguageModel
+from ..inference import LanguageModel
 from ..learning import Learning
 from ..locales import say
 from ..model import Basis, Change, Erased, Message, Session, SessionRow, asker_of, stable_id

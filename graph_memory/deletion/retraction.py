@@ -29,13 +29,13 @@ from ..model import (
     kind_named,
     registered,
 )
-from ..store.derived import Derived
 from ..store.journal import Slices, finished
 from ..store.messages import by_ids
 from ..store.pauses import leave_gap
 from ..store.rows import (
     ASKED,
     RETRACTED,
+    Derived,
     Draft,
     Rows,
     Tell,

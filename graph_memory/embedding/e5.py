@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from ..data_directory import writing
 from ..errors import EmbeddingError
-from ..inference.ports import Vectors
+from ..inference import Vectors
 from .vectors import integer_kernels, integers
 
 MAGIC = b"E5S1\x01\0\0\0"

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import ClosedError, EmbeddingError, brief
-from ..inference.ports import Embedder, Vectors
+from ..inference import Embedder, Vectors
 from .e5 import E5, FORMAT
 from .vectors import MAX_TEXT, SLICE, VectorStore, calibrate, fit
 

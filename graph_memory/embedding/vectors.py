@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import ClosedError, EmbeddingError, Failure, StorageError
+from ..inference import Embedder, RawEmbedder, Vectors
 from ..inference.breaker import Breaker, RefusedError
-from ..inference.ports import Embedder, RawEmbedder, Vectors
 from ..supervisor import LogOnce
 from ..text import text_hash
 

@@ -21,8 +21,8 @@ from ..retention import DAY
 from ..store import Journal
 from ..supervisor import NEVER, Supervisor
 from ..text import tokens
+from . import Answer, LanguageModel, ToolSchema
 from .breaker import Breaker, RefusedError
-from .ports import Answer, LanguageModel, ToolSchema
 
 logger = logging.getLogger("graph_memory.inference")
 

@@ -8,8 +8,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ..context import Context, Part
+from ..inference import LanguageModel
 from ..inference.breaker import Breaker
-from ..inference.ports import LanguageModel
 from ..model import Batch, Fact, Message
 from ..privacy.redaction import disclosed
 from ..remember_requests import without_request

@@ -26,8 +26,8 @@ from ..errors import (
     brief,
     failure_of,
 )
+from ..inference import LanguageModel
 from ..inference.breaker import Breaker, BreakerState
-from ..inference.ports import LanguageModel
 from ..model import (
     BOT,
     Addressee,

@@ -17,7 +17,7 @@ from functools import partial
 from typing import Any
 
 from ..errors import ExtractionError, Failure
-from ..inference.ports import Answer
+from ..inference import Answer
 from ..locales import in_all
 from ..model import PREDICATES, EntityType
 from ..text import normalise, one_line

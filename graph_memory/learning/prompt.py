@@ -16,7 +16,7 @@ from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import Any, Protocol
 
-from ..inference.ports import ToolSchema
+from ..inference import ToolSchema
 from ..kinship import kin_in, of
 from ..model import (
     BOT,

@@ -23,8 +23,8 @@ from itertools import batched
 from ..context import Context, Part
 from ..dates import day_of
 from ..errors import ExtractionError
+from ..inference import LanguageModel
 from ..inference.breaker import Breaker
-from ..inference.ports import LanguageModel
 from ..locales import say
 from ..model import EPISODE, Episode, Session, stable_id
 from ..store import Draft, Rows

@@ -18,8 +18,8 @@ from ..allocator import trim_heap
 from ..context import Context, Part
 from ..dates import midnight
 from ..deletion import message_retention
+from ..inference import LanguageModel
 from ..inference.breaker import Breaker
-from ..inference.ports import LanguageModel
 from ..library import FactLine, Library, forgetting, handling, with_earlier
 from ..model import BOT, Entity, Fact, Mention, Merge, Name, Row, Session, asker_of
 from ..retention import DAY, fades_at, strength

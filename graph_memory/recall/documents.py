@@ -21,7 +21,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from ..dates import Span
 from ..embedding.vectors import integer_products, integers, scalar_products
-from ..inference.ports import Vectors
+from ..inference import Vectors
 from ..model import BOT, PREDICATES, Episode, Fact, Layer, Message
 from ..privacy.redaction import disclosed
 from ..privacy.scope import span

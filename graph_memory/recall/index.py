@@ -17,7 +17,7 @@ import numpy as np
 
 from ..dates import past_periods
 from ..identity import Identities
-from ..inference.ports import Vectors
+from ..inference import Vectors
 from ..model import (
     Episode,
     Fact,

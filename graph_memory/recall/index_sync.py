@@ -21,7 +21,7 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 
 from ..errors import ClosedError, EmbeddingError, Failure, JournalError
-from ..inference.ports import Embedder, Vectors
+from ..inference import Embedder, Vectors
 from ..model import Episode, Fact, Forgotten, Merge, Message, Name, Row, Session
 from ..store import Journal, Rows
 from ..supervisor import NEVER, Supervisor

@@ -9,7 +9,7 @@ from itertools import chain
 from pathlib import Path
 
 from ..dates import without_times
-from ..inference.ports import Vectors
+from ..inference import Vectors
 from ..kinship import kin_in, same_kin
 from ..model import PREDICATES, Asker
 from ..privacy.redaction import redacted

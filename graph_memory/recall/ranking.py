@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..dates import Span, spans
-from ..inference.ports import Vectors
+from ..inference import Vectors
 from ..kinship import FORMER_PARTNERS, PARTNERS, is_one, is_said, kin_meant, of
 from ..model import PREDICATES, SYMMETRIC, TASKS, Fact, Message, is_entity
 from ..privacy.scope import Rank

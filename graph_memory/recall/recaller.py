@@ -16,8 +16,8 @@ import numpy as np
 
 from ..context import Context
 from ..errors import ClosedError, EmbeddingError, RerankError, brief
+from ..inference import Embedder, Reranker, Vectors
 from ..inference.breaker import Breaker, RefusedError
-from ..inference.ports import Embedder, Reranker, Vectors
 from ..model import (
     Asker,
     Change,

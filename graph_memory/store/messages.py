@@ -31,9 +31,8 @@ from ..model import (
 from ..privacy.confidence import reach
 from ..privacy.redaction import redacted, secrets
 from ..text import clean, normalise
-from .derived import Derived
 from .presence import enter
-from .rows import FIELDS, PAGE, Draft, Rows, Tell, retold, rows_of, select_messages, write
+from .rows import FIELDS, PAGE, Derived, Draft, Rows, Tell, retold, rows_of, select_messages, write
 
 HEARD = 20
 """Messages whose secrets a line of the bot may repeat, and that are right before another."""

@@ -30,7 +30,7 @@ from ..store.pauses import Gaps, put_pause
 from ..store.rows import PAGE, is_used, select_messages, write
 from ..store.schema import migrate
 from ..supervisor import Steps
-from ..text import clean, clean_name, tokens
+from ..text import blocks, clean, clean_name, tokens
 from .deduplication import Said, recognised
 from .file_format import Piece
 
@@ -51,47 +51,7 @@ _TABLES = """
     CREATE TABLE standing (digest INTEGER NOT NULL, number INTEGER NOT NULL);
     CREATE INDEX standing_digest ON standing (digest);
 """
-_REFERENCES = (
-    (
-        "SELECT r.kind, r.id FROM row r WHERE r.session != '' AND NOT EXISTS"
-        " (SELECT 1 FROM row s WHERE s.kind = 'session' AND s.id = r.session) LIMIT 1",
-        "session",
-        "{0} {1} belongs to no Session of the file",
-    ),
-    (
-        "SELECT m.id FROM message m WHERE NOT EXISTS"
-        " (SELECT 1 FROM row s WHERE s.kind = 'session' AND s.id = m.session) LIMIT 1",
-        "session",
-        "message {0} belongs to no Session of the file",
-    ),
-    (
-        "SELECT m.id FROM message m WHERE m.batch IS NOT NULL AND NOT EXISTS"
-        " (SELECT 1 FROM batch b WHERE b.id = m.batch AND b.session = m.session) LIMIT 1",
-        "batch",
-        "message {0} is of no batch of its Session",
-    ),
-    (
-        "SELECT f.id FROM row f, json_each(f.data, '$.evidence') e"
-        " JOIN message m ON m.id = e.value WHERE m.session != f.session LIMIT 1",
-        "evidence",
-        "{0} cites what was said in another Session",
-    ),
-    (
-        "SELECT f.id FROM row f JOIN message m ON m.id = json_extract(f.data, '$.message')"
-        " WHERE f.kind = 'forgotten' AND m.session != f.session LIMIT 1",
-        "message",
-        "{0} is about what was said in another Session",
-    ),
-    (
-        "SELECT m.id FROM message m, json_each(m.addressees) a"
-        " JOIN message q ON q.id = json_extract(a.value, '$[2]')"
-        " JOIN row s ON s.kind = 'session' AND s.id = m.session"
-        " JOIN row t ON t.kind = 'session' AND t.id = q.session WHERE m.addressees != '[]'"
-        " AND json_extract(s.data, '$.circle') != json_extract(t.data, '$.circle') LIMIT 1",
-        "to",
-        "message {0} quotes what was said in another chat",
-    ),
-)
+_, *_REFERENCES = blocks(Path(__file__).with_suffix(".txt"))
 _OF_SESSIONS = (
     "DELETE FROM message WHERE session IN (SELECT value FROM json_each(:sessions))",
     "DELETE FROM batch WHERE session IN (SELECT value FROM json_each(:sessions))",
@@ -293,8 +253,8 @@ class Intake:
         write(self.db, Draft("import", "intake", drop=[(Session.kind, id) for id in empty]), 0.0)
         for id in sorted(self._sessions.keys() - empty):
             self._cut(self._sessions[id], steps)
-        for query, field, reason in _REFERENCES:
-            found = self.db.execute(query).fetchone()
+        for field, reason, *query in _REFERENCES:
+            found = self.db.execute(" ".join(query)).fetchone()
             if found:
                 raise FormatError(reason.format(*(str(part)[:80] for part in found)), 0, field)
 

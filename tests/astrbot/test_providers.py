@@ -20,7 +20,7 @@ from graph_memory.astrbot.providers import (
     wrong_choices,
 )
 from graph_memory.errors import EmbeddingError, ExtractionError, RerankError
-from graph_memory.inference.ports import Answer, ToolSchema
+from graph_memory.inference import Answer, ToolSchema
 from graph_memory.locales import explain
 from graph_memory.model import session_of
 from graph_memory.settings import Settings

@@ -15,7 +15,7 @@ from graph_memory.astrbot.log import LogBridge
 from graph_memory.astrbot.providers import ProviderModel
 from graph_memory.commands.memory_commands import Commands
 from graph_memory.errors import EmbeddingError
-from graph_memory.inference.ports import Vectors
+from graph_memory.inference import Vectors
 from graph_memory.model import Turn
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings, read

@@ -12,7 +12,7 @@ import pytest
 from graph_memory.embedding import CalibratedEmbedder, calibrate
 from graph_memory.embedding.local_models import ThreadedEmbedder, e5, usem3
 from graph_memory.errors import EmbeddingError
-from graph_memory.inference.ports import Embedder, Vectors
+from graph_memory.inference import Embedder, Vectors
 
 SMOKE = Path(__file__).parent / "data" / "smoke_zh_en_60.tsv"
 

@@ -10,8 +10,8 @@ import pytest
 
 from graph_memory.embedding import SLICE, CachedEmbedder, text_hash, vectors
 from graph_memory.errors import ClosedError, EmbeddingError, Failure, JournalError
+from graph_memory.inference import Vectors
 from graph_memory.inference.breaker import Breaker, BreakerState
-from graph_memory.inference.ports import Vectors
 from graph_memory.store import Journal
 
 from ..waiting import until

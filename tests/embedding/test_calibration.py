@@ -9,7 +9,7 @@ from graph_memory.embedding import calibrate
 from graph_memory.embedding.local_models import ThreadedEmbedder
 from graph_memory.embedding.vectors import MESSAGES, STATEMENTS, VERSION
 from graph_memory.errors import EmbeddingError, StorageError
-from graph_memory.inference.ports import Vectors
+from graph_memory.inference import Vectors
 from graph_memory.store import Journal
 from graph_memory.text import text_hash
 

@@ -18,7 +18,7 @@ import pytest
 from graph_memory.embedding import load
 from graph_memory.embedding.local_models import REQUIREMENTS, _encoders, sentence_transformer
 from graph_memory.errors import EmbeddingError
-from graph_memory.inference.ports import Embedder
+from graph_memory.inference import Embedder
 
 from ..cases import tabled
 from .conftest import Pairs, assert_embeds_anything, compare, overtaken

@@ -13,7 +13,7 @@ import pytest
 
 from graph_memory.commands.memory_commands import Commands
 from graph_memory.errors import ExtractionError, HeldBackError
-from graph_memory.inference.ports import Answer, ToolSchema
+from graph_memory.inference import Answer, ToolSchema
 from graph_memory.inference.token_budget import Account, Cost, TokenBudget
 from graph_memory.model import Fact, Turn
 from graph_memory.service import MemoryService

@@ -2,7 +2,7 @@
 
 from typing import Any, TypeVar
 
-from graph_memory.inference.ports import Answer
+from graph_memory.inference import Answer
 from graph_memory.learning.batching import claimer
 from graph_memory.learning.parse import parse
 from graph_memory.learning.prompt import ContextBuilder, PromptContext

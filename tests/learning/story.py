@@ -25,7 +25,7 @@ from graph_memory.companion.core_facts import CoreFact, CoreFactExtension
 from graph_memory.deletion import forget_me
 from graph_memory.deletion.message_retention import trim_log
 from graph_memory.errors import NotFoundError
-from graph_memory.inference.ports import Answer
+from graph_memory.inference import Answer
 from graph_memory.learning.parse import parse
 from graph_memory.learning.prompt import compose
 from graph_memory.learning.resolver import resolve

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from graph_memory.dates import extent
 from graph_memory.errors import ExtractionError, Failure
-from graph_memory.inference.ports import Answer
+from graph_memory.inference import Answer
 from graph_memory.learning.parse import MAX_ENTITIES, MAX_FACTS, Extraction, parse
 from graph_memory.model import PREDICATES, EntityType
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from graph_memory.inference.ports import Embedder
+from graph_memory.inference import Embedder
 from graph_memory.learning.prompt import ContextBuilder, ranked
 from graph_memory.model import Entity, Fact, Turn
 from graph_memory.service import MemoryService

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_memory.inference.ports import Answer
+from graph_memory.inference import Answer
 from graph_memory.inference.token_budget import TokenBudget
 from graph_memory.library import Library
 from graph_memory.maintenance import Upkeep

@@ -8,8 +8,8 @@ import pytest
 
 from graph_memory.context import Context
 from graph_memory.dates import midnight
+from graph_memory.inference import LanguageModel
 from graph_memory.inference.breaker import Breaker
-from graph_memory.inference.ports import LanguageModel
 from graph_memory.learning.dedup import ended
 from graph_memory.library import Library
 from graph_memory.maintenance import Upkeep

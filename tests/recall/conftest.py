@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from graph_memory.inference.ports import Embedder
+from graph_memory.inference import Embedder
 from graph_memory.model import Asker, Change, Message, Row, Session, asker_of
 from graph_memory.privacy.scope import Attendance
 from graph_memory.recall import Recall, Recaller, RecallOptions

@@ -6,7 +6,7 @@ import zlib
 import numpy as np
 
 from graph_memory.errors import EmbeddingError
-from graph_memory.inference.ports import Vectors
+from graph_memory.inference import Vectors
 from graph_memory.text import terms
 from tests.scripted import WIDTH, HashEmbedder
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from graph_memory.inference.ports import Embedder
+from graph_memory.inference import Embedder
 from graph_memory.model import PREDICATES, User
 from graph_memory.recall import ranking
 from graph_memory.recall.examples import (

@@ -6,8 +6,8 @@ import numpy as np
 
 from graph_memory.embedding import CachedEmbedder
 from graph_memory.errors import RerankError
+from graph_memory.inference import Embedder, Vectors
 from graph_memory.inference.breaker import BreakerState
-from graph_memory.inference.ports import Embedder, Vectors
 from graph_memory.model import asker_of
 from graph_memory.recall import Reason, Recall, Recaller, ranking
 from graph_memory.text import tokens

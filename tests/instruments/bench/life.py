@@ -12,7 +12,7 @@ from datetime import datetime, timedelta, tzinfo
 from pathlib import Path
 from typing import Any
 
-from graph_memory.inference.ports import Answer, ToolSchema, Vectors
+from graph_memory.inference import Answer, ToolSchema, Vectors
 from graph_memory.model import BOT, Session, session_of, user_id
 from tests.prompts import Shown
 from tests.scripted import HashEmbedder, answer, hashed, said

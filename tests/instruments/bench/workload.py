@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from graph_memory.inference.ports import Vectors
+from graph_memory.inference import Vectors
 from graph_memory.model import Fact, Message, Session, session_of, stable_id
 from graph_memory.retention import initial_half_life
 from tests.scripted import HashEmbedder

@@ -15,7 +15,7 @@ from pathlib import Path
 from graph_memory.deletion.forget_me import Outcome
 from graph_memory.embedding import CachedEmbedder  # noqa: F401  (imported by the fork's parent)
 from graph_memory.errors import DamagedError, GraphMemoryError, StorageError
-from graph_memory.inference.ports import Answer
+from graph_memory.inference import Answer
 from graph_memory.model import Turn, asker_of
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from graph_memory.errors import ExtractionError
-from graph_memory.inference.ports import Answer, ToolSchema
+from graph_memory.inference import Answer, ToolSchema
 from graph_memory.model import Session
 
 from ...makers import group, private, user

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from graph_memory.errors import ExtractionError
-from graph_memory.inference.ports import Answer, ToolSchema
+from graph_memory.inference import Answer, ToolSchema
 from graph_memory.text import tokens
 
 _ITEM = re.compile(r"(\d+)\. .*?: (.*)")

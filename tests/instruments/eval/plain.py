@@ -5,7 +5,7 @@ from collections import Counter, defaultdict
 
 import numpy as np
 
-from graph_memory.inference.ports import Vectors
+from graph_memory.inference import Vectors
 from graph_memory.text import terms
 
 K1, B = 1.5, 0.75

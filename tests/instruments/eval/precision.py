@@ -21,7 +21,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from graph_memory.inference.ports import Embedder
+from graph_memory.inference import Embedder
 from graph_memory.model import Entity, Row, Session, User, asker_of, session_of, stable_id
 from graph_memory.recall import Recaller
 from graph_memory.settings import Settings

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from graph_memory.inference.ports import Embedder, LanguageModel
+from graph_memory.inference import Embedder, LanguageModel
 from graph_memory.model import BOT, Episode, Fact, Turn, user_id
 from graph_memory.recall import Recall, RecallOptions
 from graph_memory.service import MemoryService

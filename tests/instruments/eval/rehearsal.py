@@ -1,7 +1,7 @@
 """An embedder whose vectors are kept between runs."""
 
 from graph_memory.embedding import CachedEmbedder, text_hash
-from graph_memory.inference.ports import Vectors
+from graph_memory.inference import Vectors
 
 
 class Rehearsal(CachedEmbedder):

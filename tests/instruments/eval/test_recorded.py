@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from graph_memory.errors import ExtractionError
-from graph_memory.inference.ports import Answer, Embedder
+from graph_memory.inference import Answer, Embedder
 
 from .cassette import Cassette, put_right
 from .recorded import TRAPS, Recorded

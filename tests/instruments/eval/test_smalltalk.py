@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from graph_memory.inference.ports import Embedder
+from graph_memory.inference import Embedder
 from graph_memory.recall import Recaller
 from graph_memory.store import Journal
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from graph_memory.inference.ports import Embedder
+from graph_memory.inference import Embedder
 from graph_memory.model import (
     Asker,
     Fact,

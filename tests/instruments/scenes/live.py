@@ -10,7 +10,7 @@ from typing import Any
 from aiohttp import ClientError, ClientResponse, ClientSession, ClientTimeout
 
 from graph_memory.errors import ExtractionError
-from graph_memory.inference.ports import Answer, ToolSchema
+from graph_memory.inference import Answer, ToolSchema
 from graph_memory.text import one_line
 from tests.endpoint import Endpoint
 

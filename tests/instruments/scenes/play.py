@@ -11,7 +11,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from graph_memory.inference.ports import LanguageModel
+from graph_memory.inference import LanguageModel
 from graph_memory.model import Fact, Message, Name, Session, Turn, asker_of
 from graph_memory.recall import Recall
 from graph_memory.service import MemoryService

@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from graph_memory.inference.ports import LanguageModel
+from graph_memory.inference import LanguageModel
 from graph_memory.recall import Recall
 
 from .match import Reading, assign, forbidden, leaked, says, unmet
