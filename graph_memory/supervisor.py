@@ -230,8 +230,9 @@ class LongWork:
         return next((each for each in some if not each.is_over), some[-1] if some else None)
 
     def snapshot(self, *kinds: str) -> list[Progress]:
-        """What people are told of some kinds, as it stands now."""
-        some = [replace(found) for kind in kinds if (found := self.of(kind))]
+        """What people are told of some kinds now: ends, and the first under way."""
+        told = [each for each in self._known if each.is_over or each is self.of(each.kind)]
+        some = [replace(each) for kind in kinds for each in told if each.kind == kind]
         since = self._now() - RECENT
         return [w for w in some if w.ended_at is None or w.failure or w.ended_at > since]
 

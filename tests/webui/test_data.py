@@ -175,7 +175,12 @@ async def test_long_work_is_followed_over_pages_and_its_end_is_said(mine, own):
         await go_on.wait()
         return Undone(5, 0)
 
-    works.begin(works.run("undo", work))
+    async def waits(_tell: Told) -> Undone:
+        await go_on.wait()
+        return Undone(7, 0)
+
+    for each in (work, waits):
+        works.begin(works.run("undo", each))
     await asyncio.sleep(0)
     page = await see(mine, "/data")
     (bar,) = page.all("progress")
@@ -188,6 +193,7 @@ async def test_long_work_is_followed_over_pages_and_its_end_is_said(mine, own):
     assert (await mine.get("/api/v1/work")).json() == {}
     page = await see(mine, "/data")
     assert "撤回完成，删掉了 5 条消息" in page.text
+    assert "撤回完成，删掉了 7 条消息" in page.text
     assert not page.all("progress")
 
 

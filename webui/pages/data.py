@@ -158,7 +158,7 @@ async def plan(memory: Memory, visit: Visit, wanted: Annotated[Importing, Query(
         "data_import.html",
         422 if wrong else 200,
         plan=found,
-        works=memory.journal.works.snapshot("preview"),
+        works=[each for each in memory.journal.works.snapshot("preview") if not each.is_over],
         wrong=wrong,
         wanted=wanted,
         formats=tuple(transfer.SOURCES),
@@ -250,10 +250,10 @@ async def delete(memory: Memory, visit: Visit) -> Response:
 
 @routes.get("/api/v1/work")
 async def under_way(memory: Memory) -> dict[str, dict[str, int]]:
-    """How far the long work is that is under way, by its kind."""
+    """How far the long work under way is, by its kind; others of it wait."""
     return {
         each.kind: {"done": each.done, "total": each.total}
-        for each in memory.journal.works.under_way
+        for each in reversed(memory.journal.works.under_way)
     }
 
 
