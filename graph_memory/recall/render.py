@@ -218,6 +218,8 @@ class Renderer:
 
     def _standing(self, fact: Fact, newer: Fact | None) -> list[str]:
         words, vague = self.words, ""
+        if newer is not None and newer.valid_to and newer.statement == fact.statement:
+            fact, newer = newer, None  # the same, with its end
         ended = None if fact.valid_to is None else fact.valid_to - 1  # the last day, not the next
         notes = [words["hearsay"]] if fact.hearsay else []
         if fact.confidential:
