@@ -15,6 +15,7 @@ from functools import lru_cache
 from ..dates import iso
 from ..locales import TEXTS
 from ..model import BOT, TASKS, Asker, Episode, Fact, Layer, Message
+from ..privacy.scope import Rank, rank_of
 from ..text import clean_name, fenced, is_chinese, tokens, told_apart
 from .documents import Kind, Source, message_key
 from .index import Index
@@ -250,6 +251,8 @@ class Renderer:
         own, words = self.asker.accounts, self.words
         speaker = source.sender if isinstance(source, Message) else source.speaker
         name = self._called(speaker, source.name if isinstance(source, Message) else "")
+        if isinstance(source, Fact) and name == words["nobody"]:
+            name = self._called(speaker, self._signature(source))
         if speaker in own and not self.asker.is_group and (not alone or name == words["nobody"]):
             return words["oneself"] if alone else ""  # as the note says
         if isinstance(source, Message) or name == words["nobody"]:
@@ -277,6 +280,13 @@ class Renderer:
                 others -= self.asker.accounts
             self._names[user, name] = told_apart(shown, user, others) or self.words["nobody"]
         return self._names[user, name]
+
+    def _signature(self, fact: Fact) -> str:
+        """The name under which somebody said a fact; they may bear it longer than is seen."""
+        views, cited = self.visible.views, map(self.index.message, fact.evidence)
+        told = (each for each in cited if each and fact.speaker == each.sender)
+        seen = (each for each in told if rank_of(views.get(each.session), each) > Rank.HIDDEN)
+        return next((each.name for each in seen), "")
 
     def _any_name(self, user: str) -> str:
         """The last name of a user; of whoever asks in private, any of their accounts'."""
