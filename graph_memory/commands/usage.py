@@ -8,6 +8,7 @@ import unicodedata
 from collections import OrderedDict
 from collections.abc import Callable, Collection
 from math import inf
+from pathlib import Path
 from typing import Generic, TypeVar
 
 from ..dates import arabic, day_of, moment
@@ -16,18 +17,11 @@ from ..model import Session, Turn
 from ..references import Reference
 from ..service import MemoryService
 from ..settings import PARTS
-from ..text import clean_name, one_line
+from ..text import blocks, clean_name, one_line, patterns, words
 
-CONFIRM = frozenset(
-    {"confirm", "yes", "y", "ok", "确认", "确定", "確認", "確定", "是", "是的", "好", "好的"}
-)
-"""Words by which something that was shown before is confirmed."""
-CANCEL = frozenset(
-    {"cancel", "no", "never mind", "no thanks", "stop", "don't", "取消", "不", "不要", "不要了"}
-    | {"不了", "不用", "不用了", "不删", "不删了", "先不", "别", "算了", "算了吧", "放弃"}
-)
-"""Words by which it is not, or by which a plan is given up."""
-EVERYTHING = frozenset({"all", "everything", "全部", "所有"})
+CONFIRM, CANCEL, EVERYTHING = words(Path(__file__).with_name("answers.txt"))
+"""Words by which something that was shown before is confirmed, by which it is not, or a plan is
+given up, and for all of it."""
 LISTED = 10
 """Lines in a list; a chat message is no place for more."""
 MAX_GIVEN = 40
@@ -49,49 +43,14 @@ _GLUED = re.compile(r"([^\W\d]+?)(?=第?\s*[\d一二两三四五六七八九十]
 _LINE = r"(?:[#第]\s?)?(\d{1,2}|[一二两三四五六七八九十]{1,3})(?:\s?[条條个個项項])?"
 _LINES = re.compile(rf"{_LINE}(?:\s?(?:[-~—–至到]|to\b)\s?{_LINE})?")
 _AND = re.compile(r"\s?(?:,?\s?and\b|[,、;+&和及与跟])\s?|\s")
-_ALL_GO = re.compile(r"\s?都?(?:不要|[忘删][掉了除]?)?[了吧]?")
-"""What may stand behind lines that are to be forgotten."""
-LAST = re.compile(
-    r"(?:我?(?:上一?|最[近新]的?一?|刚[才刚]?)(?:我?[说记](?:住|下)?)?的?那?一?)"
-    r"(?:[条句个](?:话|记忆|消息)?|(?<=的))"
-    r"|(?i:(?:the |my )?last(?: one| thing| line| message| memory)?|what i just said)"
-)
-"""The line that was told last: 上一条, 刚才说的那句, the last one; in simplified characters."""
-THAT_ONE = re.compile(
-    r"\A(?:[关關][于於]|有[关關]|(?i:(?:the (?:one )?)?(?:about|that)|the)\b)\s?"
-    r"|\s?的?[那这這]一?[条條个個件句](?:事|[话話]|[記记][憶忆])?\Z|(?i:\sone)\Z"
-)
-"""What stands around words that say which line is meant: 关于花生的那条, the cat one."""
-_BEHIND = re.compile(
-    r"(?:\s+|[，、]\s*|,(?!\d)\s*|(?<=[\d条條个個])(?:[:：。](?!\d)\s*|(?=[更改])))"
-    r"(?:(?:不[对對是]的?|[记記]?[错錯]了)[，,。！!\s]+|(?i:no|nope|wrong)[，,.!！]\s*)?"
-    r"(?:(?:(?:更?改|更正)[成为為]|(?:[应應][该該]?)?是(?!否)"
-    r"|(?i:(?:it )?should be\b|it(?:['’]s| is)\b|(?:change (?:it )?)?to\b)|[-=]>|→)"
-    r"[\s:：，,]*)?"
-)
-"""What stands behind the number of a line, and before the rest: 1 …, 第1条：…, 1 不对，改成…"""
+LAST, THAT_ONE, _BEHIND, _ALL_GO = patterns(Path(__file__).with_name("lines.txt"))
+"""Which line is meant, and what stands behind its number."""
+(_LINES_MEANT,) = blocks(Path(__file__).with_name("meant.txt"))
 _MEANT = {
     word: meant
-    for meant, words in {
-        "mine": "list show all about me", "search": "find query recall", "why": "reason",
-        "forget": "delete remove del erase", "correct": "edit fix change update",
-        "page": "login url web", "remember": "add save note store", "pause": "stop off",
-        "resume": "start on", "undo": "revert cancel back", "records": "history log logs",
-        "forgetme": "clear reset wipe", "help": "menu commands usage h ?", "core": "pin",
-        "inner": "mood", "proactive": "plans reminder reminders", "people": "link merge",
-        "flush": "learn", "export": "download", "import": "upload",
-        "我的": "列表 列出 全部 所有 关于我 自己 显示 有什么 你记得什么",
-        "忘掉": "移除 删掉 清除 去掉", "网页": "登录 链接 网址", "更正": "编辑",
-        "记住": "记下 记 记得 添加 保存 加",
-        "暂停": "停止 关闭 停 关 别记 不记 暂停记录 停止记录", "撤销": "取消 撤回 回退 后悔",
-        "继续": "开始 开启 开 恢复记录 恢复记忆", "忘记我": "清空 重置 注销 忘掉我 删除我",
-        "搜索": "查", "记录": "历史 对话 日志", "为什么": "为何 原因 为啥", "核心": "置顶 要点",
-        "内心": "心情 心声", "主动": "提醒 计划 待办", "人物": "关联 合并",
-        "重做": "恢复撤销", "恢复": "还原 回滚", "导出": "下载", "导入": "上传",
-        "帮助": "菜单 指令 命令 用法 怎么用 ？",
-    }.items()
+    for meant, _, words in (line.partition(" = ") for line in _LINES_MEANT)
     for word in words.split()
-}  # fmt: skip
+}
 """What other words for a command mean, which are no like ones."""
 MAX_WISHES = 500
 T = TypeVar("T")

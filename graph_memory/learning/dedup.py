@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from math import inf
+from pathlib import Path
 
 from ..dates import arabic, birthday
 from ..kinship import kin_words
@@ -28,7 +29,7 @@ from ..model import (
     stable_id,
 )
 from ..retention import told_anew
-from ..text import characters, normalise, terms
+from ..text import characters, normalise, patterns, terms
 from ..visible_rows import LearnerRows
 from .batching import ChangeBuilder
 
@@ -44,17 +45,8 @@ _VAGUE = re.compile(r"[多几余约左右快近将]|about|almost|nearly|over")
 _RANK = re.compile(r"(?:省|市|自治区|特别行政区)(?=.)|(?:省|市|县|区)$|^中国")
 MORE = 2
 """Chinese characters that tell something more."""
-_HOME = re.compile(
-    r"(?:.*\blives? )?(?!.*\w in )(?:(?:in|on|at) )?(?:"
-    r"(?:(?:an?|the|my|our|his|her|their) )?(?:[\w-]+ ){0,2}(?:dorm(?:itory|s)?|apartment|flat|"
-    r"house|home|room|studio|condo|hostel|basement|floor|campus)(?: (?:on|by|with|for) .*| alone)?"
-    r"|(?:with|alone|by) ?.*|(?:my|his|her|their) own|on (?:my|his|her|their) own)"
-    r"|(?:.*住在?)?(?:(?:(?:自己|学校|大学|公司|单位|员工|学生|集体|校内|校外|一个|租)的?)*"
-    r"(?:宿舍|寝室|公寓|出租屋|出租房|合租房|单间|房子|家里?)|(?:和|跟|与|同).+|一个人|独居|自己住?"
-    r"|(?:爸妈|父母|爷爷奶奶|奶奶|外婆|姥姥|男友|女友|男朋友|女朋友)家里?"
-    r"|(?:[0-9一二三四五六七八九十]+(?:号楼|栋|幢|单元|楼|层|室|号))+)"
-)
-"""A home that is no place by name: in what, with whom, on which floor somebody lives."""
+(_HOME,) = patterns(Path(__file__).with_name("homes.txt"))
+"""A home that is no place by name."""
 _STREETS = "路街道巷弄里园苑城村湾"
 """What is called after a town, and ends like this, need not be in it."""
 
