@@ -44,6 +44,8 @@ CONFIRM = 1800.0
 _UNDO = {"undo", "撤销", "撤銷"}
 _LEARN = {"learn", "学习", "學習"}
 _KEYS = ("as", "persona", "platform", "bot", "to")
+_NAMED = {"kind": "import_as", "whose": "import_to"}
+"""How the owner says what a file does not, by what is wrong with it."""
 _Move = tuple[str, str]
 """What a chat was called, and what it is called now."""
 
@@ -164,6 +166,8 @@ class TransferCommands(Answers):
         line = self._say("error_where_line", line=error.line) if error.line else ""
         reason = explain(self._language, error if error.code else error.told("content"))
         found = [line, one_line(error.field, MAX_LINE) if error.field != "into" else "", reason]
+        if named := _NAMED.get(error.code):
+            found.append(self._say(named, **error.values))
         return self._say("list_comma").join(filter(None, found))
 
     async def _look(self, turn: Turn, words: list[str], around: ImportEnvironment) -> str:

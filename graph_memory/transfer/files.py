@@ -248,6 +248,8 @@ def _guess(path: Path) -> str:
         with database(path, "conversations", "messages", "documents") as (_, tables):
             return "astrbot" if "conversations" in tables else "livingmemory"
     text = head.decode("utf-8", "ignore").lstrip("\ufeff \r\n\t")
+    if not head.strip(b"\xef\xbb\xbf\r\n\t "):
+        raise FormatError("the file is empty").told("empty")
     try:
         first = json.loads(text.partition("\n")[0])
     except (ValueError, RecursionError):

@@ -41,6 +41,13 @@ def test_only_what_is_in_the_folder_or_is_named_in_full(tmp_path: Path) -> None:
             files.find(data, name)
 
 
+@tabled
+def test_what_is_no_file_of_any_kind_is_told_so(tmp_path: Path, content: str, code: str) -> None:
+    with pytest.raises(FormatError) as refused:
+        files.detect(put(tmp_path / "x", content.encode("latin-1")))
+    assert refused.value.code == code
+
+
 def test_a_file_is_there_whole_and_private_or_not_at_all(tmp_path: Path) -> None:
     path = files.target(tmp_path, "everything", 0.0)
     assert re.fullmatch(r"everything-19700101T000000Z-[0-9a-f]{8}\.jsonl", path.name)
