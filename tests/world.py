@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, tzinfo
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -71,7 +72,7 @@ class World:
     async def lead(self, caller: Turn, text: str, message: Message | None = None) -> str:
         """What goes before everything that is recalled."""
         lead = await self.leading(caller, text, message)
-        return "\n".join([*lead.lines, *lead.records])
+        return "\n".join(chain(*lead.paragraphs, lead.records))
 
     async def leading(self, turn: Turn, text: str, message: Message | None = None) -> Lead:
         """As :meth:`lead`, as the companion gives it."""
@@ -83,11 +84,11 @@ class World:
         said = await self.say(caller, text, wait=0)
         lead = await self.leading(caller, text, said)
         found = await self.memory.recall.remind(caller.asker, text, RecallOptions(
-            exclude=(said.id,), lead=lead.lines, records=lead.records, profile=not lead.has_profile,
-            message=said.id,
+            exclude=(said.id,), lead=lead.paragraphs, records=lead.records,
+            profile=not lead.has_profile, message=said.id,
         ))  # fmt: skip
         self.later(20)
-        return found, "\n".join([*lead.lines, *lead.records])
+        return found, "\n".join(chain(*lead.paragraphs, lead.records))
 
     async def learn(self, answer: dict[str, Any] | None = None) -> None:
         """Learn what is buffered; the model gives ``answer``."""

@@ -106,7 +106,7 @@ async def remind(host: Host, memory: MemoryService, event: Any, request: Any) ->
             context=context,
             previous=previous,
             exclude=turn.ids,
-            lead=lead.lines,
+            lead=lead.paragraphs,
             records=lead.records,
             profile=not lead.has_profile,
             message=message.id if message else 0,

@@ -51,12 +51,12 @@ TEACHERS: Mapping[str, Callable[[Rows, Batch, PromptContext], ExtractionExtensio
 
 @dataclass(frozen=True, slots=True)
 class Lead:
-    """Lines before what is recalled, and ``records`` that stand beside memories only.
+    """Paragraphs before what is recalled; ``records`` stand beside memories only.
 
     ``has_profile``: core facts replace the profile.
     """
 
-    lines: list[str] = field(default_factory=list)
+    paragraphs: list[list[str]] = field(default_factory=list)
     records: list[str] = field(default_factory=list)
     has_profile: bool = False
 
@@ -100,7 +100,7 @@ class Companion(Part):
         return frozenset(words)
 
     async def lead(self, turn: Turn, cite: Cite | None = None) -> Lead:
-        """The lines before what is recalled; never raises.
+        """What stands before what is recalled; never raises.
 
         Args:
             cite: Gives a record its short id; ``None`` if the model cannot open records.
@@ -120,21 +120,21 @@ class Companion(Part):
 
     def _lead(self, turn: Turn, state: SessionState, view: View, cite: Cite | None) -> Lead:
         now, language = self._now(), language_of(turn.text, self._language)
-        lines: list[str] = []
+        lead: list[list[str]] = []
         if "metadata" in self.parts and turn.user and state.is_opening:
-            lines.append(_occasion(state, now, self._zone, language))
+            lead.append([_occasion(state, now, self._zone, language)])
         if state.mood and rank_of(view, state.mood) is Rank.OWN:
             mood = say(language, f"mood_{state.mood.later(now).name}")
-            lines.append(say(language, "lead_mood", mood=mood))
+            lead.append([say(language, "lead_mood", mood=mood)])
         inner = state.inner
         if "inner_state" in self.parts and inner is None and state.before is None:
             inner = inner_state.seed(turn.session.id, language)  # how one is with strangers
         if inner and rank_of(view, inner) is Rank.OWN:
-            lines += inner_state.lines(inner, language)
+            lead.append(inner_state.lines(inner, language))
         core = [row for row in state.core if rank_of(view, row) is Rank.OWN]
-        lines += _core(core, self._zone, language) if core else []
+        lead += [_core(core, self._zone, language)] if core else []
         records = _records(state.past, cite, self._zone, language) if state.past else []
-        return Lead(lines, records, bool(core))
+        return Lead(lead, records, bool(core))
 
     # ------------------------------------------------------------------ learning
 

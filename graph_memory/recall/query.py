@@ -114,8 +114,8 @@ class RecallOptions:
         exclude: Ids of messages not to show (the one that is being answered).
         brief: Whether only what is nearly as good as the best is added to the first few,
             unless all of a kind is asked for.
-        lead: First lines of the block, safe in the fence.
-        records: More of them, which stand beside memories only.
+        lead: First paragraphs of the block, safe in the fence: a line, or several below a heading.
+        records: One more, which stands beside memories only.
         profile: Whether what is known about the asker is preferred.
         message: Id of the message that asks; 0 if it is not stored, ``None`` if it is none.
     """
@@ -126,7 +126,7 @@ class RecallOptions:
     previous: str = ""
     exclude: Collection[int] = ()
     brief: bool = False
-    lead: Sequence[str] = ()
+    lead: Sequence[Sequence[str]] = ()
     records: Sequence[str] = ()
     profile: bool = True
     message: int | None = None

@@ -127,7 +127,7 @@ def search(
     ranking = reranked(ranking, scores) if scores else ranking
     words = wording(question.said, context.language)
     renderer = Renderer(index, visible, question.asker, words, context.zone, context.now)
-    lead = preamble([*options.lead, *options.records], words, options.budget)
+    lead = preamble([*options.lead, options.records], words, options.budget)
     tally = TokenTally(renderer, options.budget, lead)
     selection = select(index, visible, ranking, question.said, options, tally)
     if not selection.chosen:

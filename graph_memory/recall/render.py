@@ -6,11 +6,12 @@ said it comes first, in brackets that are removed from texts and names.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import tzinfo
 from enum import IntEnum
 from functools import lru_cache
+from math import inf
 
 from ..dates import iso
 from ..locales import TEXTS
@@ -86,19 +87,17 @@ def wording(query: str, language: str) -> Wording:
     return ZH if language_of(query, language) == "zh" else EN
 
 
-def preamble(lead: Sequence[str], words: Wording, budget: int | None) -> list[str]:
-    """The first lines, safe to stand in the fence, that fit into their share."""
-    if budget is None:
-        return list(lead)
-    left = LEAD_SHARE * budget - _frame(words)
-    fitting, heading = list[str](), ""
-    for line in lead:
-        if line.endswith((":", "：")) and line[0] not in "-0123456789":
-            heading = line  # which comes with the first line below it that fits
-        elif (price := tokens(heading + line)) <= left:
-            left -= price
-            fitting += filter(None, (heading, line))
-            heading = ""
+def preamble(lead: Iterable[Sequence[str]], words: Wording, budget: int | None) -> list[str]:
+    """The lines of paragraphs (``RecallOptions.lead``) that fit into their share."""
+    left = inf if budget is None else LEAD_SHARE * budget - _frame(words)
+    fitting: list[str] = []
+    for first, *lines in filter(None, lead):
+        heading = first if lines else ""  # which comes with the first line below it that fits
+        for line in lines or [first]:
+            if (price := tokens(heading + line)) <= left:
+                left -= price
+                fitting += filter(None, (heading, line))
+                heading = ""
     return fitting
 
 

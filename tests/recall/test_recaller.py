@@ -74,11 +74,11 @@ async def test_the_lines_before_the_memories_count_in_the_budget(memory: Memory)
         "常挂在心上的：",
         *(f"{number}. 花生一点也不能碰，发作起来很厉害" for number in range(60)),
     ]
-    found = await memory.ask(HOME, "花生过敏吗", lead=lead, budget=300)
+    found = await memory.ask(HOME, "花生过敏吗", lead=[lead], budget=300)
     assert tokens(found.block) <= 300
     assert lead[1] in found.block
     assert found.items, "there is room for what is recalled"
-    alone = await memory.ask(HOME, " ", lead=lead[:1] + lead[1:] * 9, budget=300)
+    alone = await memory.ask(HOME, " ", lead=[lead[:1] + lead[1:] * 9], budget=300)
     assert tokens(alone.block) <= 300
     assert alone.block == alone.trace.block
 

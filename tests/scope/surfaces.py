@@ -3,6 +3,7 @@ the caller may not see."""
 
 import re
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any
 
 from graph_memory.commands.memory_commands import Commands
@@ -88,7 +89,7 @@ class Surfaces:
             replace(caller, text=question), self.memory.references.citing(caller)
         )
         given: Given = {
-            "lead": lead.lines,
+            "lead": list(chain(*lead.paragraphs, lead.records)),
             "/records": await records.records(caller),
             **{f"/records {n}": await records.records(caller, str(n)) for n in (1, 2, 3)},
             "/core": await records.core(caller),

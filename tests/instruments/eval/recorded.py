@@ -168,7 +168,7 @@ class Recorded:
         return await service.recall.remind(
             turn.asker,
             question.text,
-            RecallOptions(lead=lead.lines, records=lead.records, profile=not lead.has_profile),
+            RecallOptions(lead=lead.paragraphs, records=lead.records, profile=not lead.has_profile),
         )
 
     def _judge(self, question: Question, recall: Recall, facts: dict[str, Fact]) -> Verdict:
