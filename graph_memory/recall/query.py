@@ -231,9 +231,9 @@ def only_asks(text: str) -> bool:
 def _is_asking(sentence: str) -> bool:
     if sentence.endswith(("?", "？")) or is_task(sentence):
         return True
-    clauses = _CLAUSE.split(sentence) if len(sentence) <= BRIEF else ()
-    return bool(clauses) and all(
-        _UNMARKED.search(simplified(s.strip())) or is_small_talk(s) for s in clauses
+    return all(
+        (len(s) <= BRIEF and _UNMARKED.search(simplified(s.strip()))) or is_small_talk(s)
+        for s in _CLAUSE.split(sentence)
     )
 
 
