@@ -243,7 +243,7 @@ async def test_the_status_tells_of_the_others(bots: Bots, postgres: Postgres) ->
         assert (await one.say(zhang, "断线了")).id < 0
         told = describe(await one.memory.health(), "zh", CHINA)
         assert "本机 1 条消息待补交" in told
-        assert "连不上共享日志的服务器" in told
+        assert "连不上共享日志的服务器（日志里写着原因，也可能是密码" in told
         found = await one.memory.recall.remind(zhang_in_club.asker, "谁说明天去爬山？")
         assert "明天去爬山" in found.block
     finally:
