@@ -48,14 +48,23 @@ def blocks(table: Path) -> Iterator[list[str]]:
         yield [line for line in block.splitlines() if not line.startswith("#")]
 
 
+def joined(table: Path, joint: str, **given: object) -> Iterator[str]:
+    """The lines of each block of a table as one text.
+
+    The first block has parts of the others, ``given`` are more.
+    """
+    parts, *others = blocks(table)
+    known = [part.partition(" = ")[::2] for part in parts]
+    for lines in others:
+        whole = joint.join(lines)
+        for name, part in (*known, *given.items()):
+            whole = whole.replace(f"<{name}>", str(part))
+        yield whole
+
+
 def patterns(table: Path) -> Iterator[re.Pattern[str]]:
     """A pattern of each block of a table; the first block has parts of the others."""
-    parts, *others = blocks(table)
-    for lines in others:
-        whole = "|".join(lines)
-        for name, _, pattern in (part.partition(" = ") for part in parts):
-            whole = whole.replace(f"<{name}>", pattern)
-        yield re.compile(whole, re.IGNORECASE)
+    return (re.compile(whole, re.IGNORECASE) for whole in joined(table, "|"))
 
 
 def words(table: Path) -> Iterator[frozenset[str]]:

@@ -21,7 +21,6 @@ RUNNERS = frozenset({"execute", "executemany", "executescript", "prepare"})
 SELECT = "select_messages"
 """A function of ``store/rows.py`` whose second argument is the rest of a query."""
 REVIEWED = {
-    "graph_memory/graph/graph_queries.py": "degree label way",
     "graph_memory/deletion/plan.py": "took_part",
     "graph_memory/graph/database.py": "name options parts path source table target",
     "graph_memory/store/contents.py": "part query",

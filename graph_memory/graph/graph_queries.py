@@ -11,11 +11,12 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from pathlib import Path as FilePath
 from typing import Any, Final
 
 from ..errors import NotFoundError
 from ..model import Status, is_entity
-from ..text import normalise
+from ..text import joined, normalise
 from .database import ENTITY, SESSION, USER, Database
 
 HOPS: Final = 4
@@ -158,124 +159,14 @@ class Whole:
 
 _KINDS: Final = {USER: "user", ENTITY: "entity", SESSION: "session"}
 _ACTIVE: Final = {"status": Status.ACTIVE.value}
-_RELS: Final = "KNOWS|RELATED_TO"
-_OUT: Final = f"(n:User:Entity)-[f:{_RELS}]->(m:User:Entity)"
-_EITHER: Final = f"(n:User:Entity)-[f:{_RELS}]-(m:User:Entity)"
-_BESIDE: Final = f"(n)-[f:{_RELS}]-(m:User:Entity)"
-_PRESENCE: Final = "(n)<-[f:PARTICIPATED_IN|MENTIONED_IN]-(m:User:Entity)"
-_FACT: Final = (
-    "RETURN f.id, n.id, m.id, f.predicate, f.statement, f.importance, f.use_count,"
-    " f.valid_to, f.status, f.recorded_at"
-)
-_DEGREE: Final = "RETURN n.id, label(n), n.type, n.name, count(f.id) AS degree"
-_TOP: Final = f"{_DEGREE} ORDER BY degree DESC, n.id LIMIT $limit"
-# One table at a time: asked for by ids of both, Kùzu 0.11.3 may give those of one table twice and
-# of the other none.
-_DEGREES: Final = {
-    label: f"MATCH (n:{label}) WHERE n.id IN $ids OPTIONAL MATCH {_BESIDE} WHERE m.id <> n.id"
-    f" {degree}"
-    for label, degree in ((USER, _DEGREE.replace("n.type", "''")), (ENTITY, _DEGREE))
+_PARTS: Final = {"HOPS": HOPS, "WAYS": WAYS, "ACTIVE": Status.ACTIVE.value}
+_QUERIES: Final = {
+    name: query
+    for name, _, query in (
+        each.partition(" ")
+        for each in joined(FilePath(__file__).with_suffix(".txt"), " ", **_PARTS)
+    )
 }
-_SESSIONS: Final = f"MATCH (n:Session) WHERE n.id IN $ids OPTIONAL MATCH {_PRESENCE} {_DEGREE}"
-_FOUND: Final = (
-    "MATCH (n:User:Entity) WHERE n.names CONTAINS $norm OR (label(n) = 'User' AND n.id CONTAINS"
-    f" $text) OPTIONAL MATCH {_BESIDE} WHERE m.id <> n.id {_TOP}"
-)
-_FOUND_SESSIONS: Final = (
-    f"MATCH (n:Session) WHERE n.names CONTAINS $norm OPTIONAL MATCH {_PRESENCE} {_TOP}"
-)
-_ALL: Final = f"MATCH (n:User:Entity) OPTIONAL MATCH {_BESIDE} WHERE m.id <> n.id {_TOP}"
-_ALL_SESSIONS: Final = f"MATCH (n:Session) OPTIONAL MATCH {_PRESENCE} {_TOP}"
-_NEIGHBOURS: Final = (
-    f"MATCH {_EITHER} WHERE n.id = $id AND m.id <> $id"
-    " RETURN m.id, max(CASE WHEN f.status = $status THEN 1 ELSE 0 END) AS active,"
-    " count(*) AS facts, max(f.importance) AS weight, collect(DISTINCT f.predicate)"
-    " ORDER BY active DESC, facts DESC, weight DESC, m.id"
-)
-# Neither can the number of steps.
-_STEPS: Final = (
-    "(b:User:Entity) WHERE a.id = $id AND b.id <> $id"
-    " RETURN b.id, length(e) AS steps ORDER BY steps, b.id"
-)
-_WITHIN: Final = {
-    2: f"MATCH (a:User:Entity)-[e:{_RELS}* SHORTEST 1..2]-{_STEPS}",
-    3: f"MATCH (a:User:Entity)-[e:{_RELS}* SHORTEST 1..3]-{_STEPS}",
-}
-_VISITORS: Final = (
-    f"MATCH (n:Session {{id: $id}}) MATCH {_PRESENCE}"
-    " RETURN f.id, m.id, n.id, lower(label(f)), f.times ORDER BY f.times DESC, m.id"
-)
-_AROUND: Final = (
-    f"MATCH {_OUT} WHERE (n.id = $id AND (m.id IN $ids OR m.id = $id))"
-    f" OR (m.id = $id AND n.id IN $ids) {_FACT} ORDER BY f.id"
-)
-_FROM: Final = {
-    label: f"MATCH (n:{label})-[f:{_RELS}]->(m:User:Entity) WHERE n.id IN $ids {_FACT}"
-    for label in (USER, ENTITY)
-}
-_FACTS: Final = f"MATCH {_OUT} WHERE f.id IN $ids {_FACT}"
-_REPLACED: Final = f"MATCH ()-[f:{_RELS}]->() WHERE f.supersedes <> '[]' RETURN f.supersedes"
-_REPLACING: Final = (
-    f"MATCH {_OUT} WHERE f.supersedes <> '[]' {_FACT}, f.supersedes"
-    " ORDER BY f.recorded_at DESC, f.id"
-)
-_NEWEST: Final = (
-    f"MATCH {_OUT} WHERE f.status = $status {_FACT} ORDER BY f.recorded_at DESC, f.id LIMIT $limit"
-)
-# A condition on the way cannot be a parameter; it is one of our own constants.
-_PATHS: Final = (
-    f"MATCH p = (a:User:Entity)-[e:{_RELS}* ALL SHORTEST 1..{HOPS}"
-    f" (r, n | WHERE r.status = '{Status.ACTIVE.value}')]-(b:User:Entity)"
-    " WHERE a.id = $a AND b.id = $b"
-    " RETURN properties(nodes(p), 'id') AS ids, properties(rels(p), 'id') AS edges"
-    " ORDER BY list_to_string(' ', ids), list_to_string(' ', edges)"
-    f" LIMIT {WAYS}"
-)
-_CONNECTED: Final = (
-    f"MATCH {_EITHER} WHERE f.status = $status AND n.id <> m.id"
-    " RETURN n.id, count(DISTINCT m.id) AS many, count(DISTINCT f.id) AS facts"
-    " ORDER BY many DESC, facts DESC, n.id LIMIT $limit"
-)
-_BESIDES: Final = (
-    f"MATCH {_EITHER} WHERE n.id = $id AND m.id <> $id AND f.status = $status"
-    " RETURN m.id, collect(DISTINCT f.id)"
-)
-_BRIDGES: Final = (
-    "MATCH (n:User:Entity)-[f:PARTICIPATED_IN|MENTIONED_IN]->(s:Session)"
-    " WHERE s.type = 'group' WITH n.id AS id, s.circle AS circle, min(s.id) AS first,"
-    " sum(f.times) AS said WITH id, count(*) AS many, sum(said) AS times, collect(first) AS groups"
-    " WHERE many > 1"
-    " RETURN id, many, groups ORDER BY many DESC, times DESC, id"
-)
-_ORPHANS: Final = (
-    "MATCH (n:User:Entity) WHERE NOT EXISTS"
-    f" {{ MATCH (n)-[f:{_RELS}]-(m:User:Entity) WHERE f.status = $status }}"
-    " RETURN n.id ORDER BY n.name, n.id"
-)
-_EVERYBODY: Final = "MATCH (n:User:Entity) RETURN n.id, label(n), n.type, n.name"
-_EVERY_FACT: Final = (
-    f"MATCH {_OUT} WHERE n.id <> m.id RETURN f.id, n.id, m.id, f.predicate, '', f.importance,"
-    " f.use_count, f.valid_to, f.status, f.recorded_at, f.archived_at, f.last_used, f.half_life,"
-    " f.pinned, f.session ORDER BY f.recorded_at DESC, f.id"
-)
-_EVERY_SESSION: Final = "MATCH (s:Session) RETURN s.id, s.circle, s.name, s.type, s.persona"
-_REPLACED_AT: Final = (
-    f"MATCH ()-[f:{_RELS}]->() WHERE f.supersedes <> '[]' RETURN f.supersedes, f.recorded_at"
-    " ORDER BY f.recorded_at DESC"
-)
-_HOPS: Final = tuple(  # one way after the other: without a direction it happens, too
-    {
-        label: f"MATCH (n:{label}){way}(m:User:Entity) WHERE n.id IN $ids"
-        " AND f.session IN $sessions AND f.status = $status AND n.id <> m.id"
-        " RETURN f.id, n.id, m.id"
-        for label in (USER, ENTITY)
-    }
-    for way in (f"-[f:{_RELS}]->", f"<-[f:{_RELS}]-")
-)
-_ALL_HOPS: Final = (
-    f"MATCH {_OUT} WHERE f.session IN $sessions AND f.status = $status AND n.id <> m.id"
-    " RETURN f.id, n.id, m.id"
-)
 
 
 class GraphQueries:
@@ -299,10 +190,10 @@ class GraphQueries:
         """
         norm, page = normalise(query), {"limit": max(0, limit)}
         if norm:
-            rows = self._db.run(_FOUND, {"norm": norm, "text": query.strip(), **page})
-            rows += self._db.run(_FOUND_SESSIONS, {"norm": norm, **page})
+            rows = self._run("found", {"norm": norm, "text": query.strip(), **page})
+            rows += self._run("found_sessions", {"norm": norm, **page})
         else:  # nothing contains the empty text, says Kùzu
-            rows = self._db.run(_ALL, page) + self._db.run(_ALL_SESSIONS, page)
+            rows = self._run("all", page) + self._run("all_sessions", page)
         return [_node(row) for row in rows][: max(0, limit)]
 
     def neighbourhood(self, node: str, limit: int = 60, predicate: str = "") -> Subgraph:
@@ -317,7 +208,7 @@ class GraphQueries:
         if not centre:
             raise NotFoundError("there is no such node in the graph")
         if centre[0].kind == "session":
-            rows = self._db.run(_VISITORS, {"id": id})
+            rows = self._run("visitors", {"id": id})
             shown = list(dict.fromkeys(row[1] for row in rows))
             people = shown[: max(0, limit)]
             active = Status.ACTIVE.value
@@ -327,10 +218,10 @@ class GraphQueries:
                 if person in people
             ]
             return Subgraph(centre + self._nodes(people), edges, len(shown))
-        ranked = self._db.run(_NEIGHBOURS, {"id": id, **_ACTIVE})
+        ranked = self._run("neighbours", {"id": id, **_ACTIVE})
         wanted = [row[0] for row in ranked if not predicate or predicate in row[4]]
         shown = wanted[: max(0, limit)]
-        edges = self._edges(self._db.run(_AROUND, {"id": id, "ids": shown or [id]}))
+        edges = self._edges(self._run("around", {"id": id, "ids": shown or [id]}))
         counts = tuple(Counter(kind for row in ranked for kind in row[4]).most_common())
         return Subgraph(centre + self._nodes(shown), edges, len(ranked), counts=counts)
 
@@ -343,7 +234,7 @@ class GraphQueries:
         if depth < 2:
             return self.neighbourhood(node, limit, predicate)
         (centre,) = self._known(node)
-        found = [row[0] for row in self._db.run(_WITHIN[depth], {"id": centre.id})]
+        found = [row[0] for row in self._run(f"within_{depth}", {"id": centre.id})]
         some = self.among([centre.id, *found[:limit]])
         return replace(some, total=len(found))
 
@@ -353,7 +244,7 @@ class GraphQueries:
         if not nodes:
             raise NotFoundError("there is no such node in the graph")
         shown = {node.id for node in nodes}
-        rows = (row for row in self._of_each(_FROM, sorted(shown), {}) if row[2] in shown)
+        rows = (row for row in self._of_each("from", sorted(shown), {}) if row[2] in shown)
         edges = self._edges(sorted(rows))
         return Subgraph(nodes, edges, len(nodes))
 
@@ -364,7 +255,7 @@ class GraphQueries:
         ends = self._known(a, b)
         if len(ends) < 2:
             return Subgraph(ends, [], 0)
-        rows = self._db.run(_PATHS, {"a": ends[0].id, "b": ends[1].id})
+        rows = self._run("paths", {"a": ends[0].id, "b": ends[1].id})
         paths = tuple(Path(tuple(nodes), tuple(facts)) for nodes, facts in rows)
         passed = {id for path in paths for id in path.nodes} - {end.id for end in ends}
         edges = self._facts([fact for path in paths for fact in path.facts])
@@ -376,7 +267,7 @@ class GraphQueries:
         if len(ends) < 2:
             return Subgraph(ends, [], 0)
         # Each one's neighbours by themselves: a join of both takes twenty times as long.
-        one, other = (dict(self._db.run(_BESIDES, {"id": e.id, **_ACTIVE})) for e in ends)
+        one, other = (dict(self._run("besides", {"id": e.id, **_ACTIVE})) for e in ends)
         both = one.keys() & other.keys()
         found = sorted(both, key=lambda node: (-len(one[node]) * len(other[node]), node))
         edges = self._facts([id for node in found[:limit] for id in (*one[node], *other[node])])
@@ -393,30 +284,30 @@ class GraphQueries:
 
     def connected(self, limit: int = 20) -> Subgraph:
         """The nodes that facts join with the most others."""
-        rows = self._db.run(_CONNECTED, {"limit": limit, **_ACTIVE})
+        rows = self._run("connected", {"limit": limit, **_ACTIVE})
         nodes = self._nodes([row[0] for row in rows])
         return Subgraph(nodes, [], len(rows), counts=tuple((row[0], int(row[1])) for row in rows))
 
     def whole(self, nodes: int, edges: int) -> Whole:
         """All of the graph: at most so many nodes, the best connected, and newest facts."""
-        facts = self._db.run(_EVERY_FACT, {})
+        facts = self._run("every_fact", {})
         degrees = Counter[str](end for row in facts for end in (row[1], row[2]))
-        everybody = [_node((*row, degrees[row[0]])) for row in self._db.run(_EVERYBODY, {})]
+        everybody = [_node((*row, degrees[row[0]])) for row in self._run("everybody", {})]
         shown = sorted(everybody, key=lambda node: (-node.degree, node.id))[:nodes]
         ids = {node.id for node in shown}
         inner = [row for row in facts if row[1] in ids and row[2] in ids]
-        replaced = self._db.run(_REPLACED_AT, {})
+        replaced = self._run("replaced_at", {})
         gone = {old: float(at) for listed, at in replaced for old in json.loads(listed)}
         sessions = {
             id: (circle, name, type == "group", persona)
-            for id, circle, name, type, persona in self._db.run(_EVERY_SESSION, {})
+            for id, circle, name, type, persona in self._run("every_session", {})
         }
         drawn = [_map_edge(row, gone) for row in inner[:edges]]
         return Whole(shown, drawn, sessions, len(everybody))
 
     def bridges(self, limit: int = 50) -> Subgraph:
         """People and things of more than one group chat, those of the most first."""
-        rows = self._db.run(_BRIDGES, {})
+        rows = self._run("bridges", {})
         shown = rows[:limit]
         groups = sorted({group for row in shown for group in row[2]})
         edges = [
@@ -429,17 +320,17 @@ class GraphQueries:
 
     def orphans(self, limit: int = 50) -> Subgraph:
         """Nodes of which no fact in use tells."""
-        ids = [row[0] for row in self._db.run(_ORPHANS, dict(_ACTIVE))]
+        ids = [row[0] for row in self._run("orphans", dict(_ACTIVE))]
         return Subgraph(self._nodes(ids[:limit]), [], len(ids))
 
     def newest(self, limit: int = 20) -> Subgraph:
         """The facts that were learned last."""
-        edges = self._edges(self._db.run(_NEWEST, {"limit": limit, **_ACTIVE}))
+        edges = self._edges(self._run("newest", {"limit": limit, **_ACTIVE}))
         return Subgraph(self._ends(edges), edges, len(edges))
 
     def contradicted(self, limit: int = 50) -> Subgraph:
         """Facts that a newer one replaced, the newest replacements first."""
-        rows = self._db.run(_REPLACING, {})
+        rows = self._run("replacing", {})
         wanted = [(row[0], old) for row in rows for old in json.loads(row[-1])]
         known = {edge.id: edge for edge in self._facts([old for _, old in wanted])}
         pairs = [pair for pair in wanted if pair[1] in known]  # what was forgotten is no pair
@@ -462,28 +353,34 @@ class GraphQueries:
             return []
         values = {"sessions": sorted(sessions), **_ACTIVE}
         if nodes is None:
-            return [Hop(*row) for row in self._db.run(_ALL_HOPS, values)]
-        rows = [row for way in _HOPS for row in self._of_each(way, sorted(nodes), values)]
+            return [Hop(*row) for row in self._run("all_hops", values)]
+        rows = [
+            row
+            for way in ("hops_out", "hops_in")
+            for row in self._of_each(way, sorted(nodes), values)
+        ]
         return [Hop(*row) for row in sorted(rows)]
 
     # ------------------------------------------------------------ parts
 
     def _nodes(self, ids: list[str]) -> list[GraphNode]:
         """The users and entities with some ids, in their order; unknown ones are left out."""
-        return _ordered(ids, self._of_each(_DEGREES, ids, {}))
+        return _ordered(ids, self._of_each("degrees", ids, {}))
 
-    def _of_each(
-        self, queries: Mapping[str, str], ids: Iterable[str], more: Mapping[str, Any]
-    ) -> list[list[Any]]:
+    def _run(self, query: str, values: dict[str, Any]) -> list[list[Any]]:
+        """Answers to one of our queries, by its name."""
+        return self._db.run(_QUERIES[query], values)
+
+    def _of_each(self, query: str, ids: Iterable[str], more: Mapping[str, Any]) -> list[list[Any]]:
         """Answers about users, then about entities, by the query of each table."""
         of = {USER: list[str](), ENTITY: list[str]()}
         for id in ids:
             of[ENTITY if is_entity(id) else USER].append(id)
-        each = ((queries[label], some) for label, some in of.items() if some)
-        return [row for query, some in each for row in self._db.run(query, {"ids": some, **more})]
+        each = ((f"{query}_{label}", some) for label, some in of.items() if some)
+        return [row for name, some in each for row in self._run(name, {"ids": some, **more})]
 
     def _sessions(self, ids: list[str]) -> list[GraphNode]:
-        return _ordered(ids, self._db.run(_SESSIONS, {"ids": ids}) if ids else [])
+        return _ordered(ids, self._run("sessions", {"ids": ids}) if ids else [])
 
     def _ends(self, edges: list[GraphEdge]) -> list[GraphNode]:
         return self._nodes(list(dict.fromkeys(id for e in edges for id in (e.source, e.target))))
@@ -493,14 +390,14 @@ class GraphQueries:
         wanted = list(dict.fromkeys(ids))
         if not wanted:
             return []
-        found = {e.id: e for e in self._edges(self._db.run(_FACTS, {"ids": wanted}))}
+        found = {e.id: e for e in self._edges(self._run("facts", {"ids": wanted}))}
         return [found[id] for id in wanted if id in found]
 
     def _edges(self, rows: Iterable[Iterable[Any]]) -> list[GraphEdge]:
         edges = [GraphEdge(*row) for row in rows]
         if not edges:
             return []
-        gone = {old for (listed,) in self._db.run(_REPLACED, {}) for old in json.loads(listed)}
+        gone = {old for (listed,) in self._run("replaced", {}) for old in json.loads(listed)}
         return [replace(edge, superseded=True) if edge.id in gone else edge for edge in edges]
 
 

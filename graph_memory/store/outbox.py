@@ -36,21 +36,7 @@ KEPT = 7 * DAY
 """Seconds for which a message is kept after its delivery."""
 RETRY = (1.0, 2.0, 5.0)
 """Seconds until a delivery that failed is tried again."""
-_TABLES = """
-    CREATE TABLE IF NOT EXISTS intent (
-        number INTEGER PRIMARY KEY AUTOINCREMENT,
-        what TEXT NOT NULL,
-        given TEXT NOT NULL
-    );
-    CREATE TABLE IF NOT EXISTS outgoing (
-        number INTEGER PRIMARY KEY AUTOINCREMENT,
-        session TEXT NOT NULL,
-        sender TEXT NOT NULL,
-        at REAL NOT NULL,
-        body TEXT NOT NULL,
-        message INTEGER
-    );
-"""
+_TABLES = Path(__file__).with_suffix(".sql").read_text("utf-8")
 
 
 @dataclass(frozen=True, slots=True)

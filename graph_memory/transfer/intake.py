@@ -40,17 +40,7 @@ OVERHEAD, ANSWER = 1_800, 350
 """Tokens of a learning call besides the messages, and of its answer."""
 UNKNOWN_SPEAKER = "unknown speaker"
 """Error of a batch from which nothing is to be learned: nobody knows who spoke."""
-_TABLES = """
-    CREATE TABLE line (
-        key TEXT NOT NULL PRIMARY KEY, session TEXT NOT NULL, sender TEXT NOT NULL,
-        name TEXT NOT NULL, text TEXT NOT NULL, at REAL NOT NULL, slack REAL NOT NULL,
-        is_to_bot INTEGER NOT NULL
-    );
-    CREATE TABLE live (id INTEGER PRIMARY KEY, number INTEGER NOT NULL);
-    CREATE INDEX live_number ON live (number);
-    CREATE TABLE standing (digest INTEGER NOT NULL, number INTEGER NOT NULL);
-    CREATE INDEX standing_digest ON standing (digest);
-"""
+_TABLES = Path(__file__).with_suffix(".sql").read_text("utf-8")
 _, *_REFERENCES = blocks(Path(__file__).with_suffix(".txt"))
 _OF_SESSIONS = (
     "DELETE FROM message WHERE session IN (SELECT value FROM json_each(:sessions))",

@@ -1,0 +1,13 @@
+CREATE TABLE IF NOT EXISTS intent (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    what TEXT NOT NULL,
+    given TEXT NOT NULL
+);
+CREATE TABLE IF NOT EXISTS outgoing (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    session TEXT NOT NULL,
+    sender TEXT NOT NULL,
+    at REAL NOT NULL,
+    body TEXT NOT NULL,
+    message INTEGER
+);
