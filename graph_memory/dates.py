@@ -13,11 +13,13 @@ from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta, tzinfo
 from itertools import chain, islice
 from pathlib import Path
+from typing import TypeVar
 
 from .text import blocks, normalise, simplified
 
 Span = tuple[float, float]
 Days = tuple[datetime, datetime]
+D = TypeVar("D", date, datetime)
 
 DAWN = timedelta(hours=5)
 """Until when people who are still up call it the night, and the day, before."""
@@ -403,7 +405,7 @@ def _named(match: re.Match[str], today: datetime) -> Days:
     which = named["which"] or named["year"] or named["en"] or "before last" * bool(named["before"])
     half, units = named["half"] or named["part"], ("month", "bare", "unit", "before", "year")
     unit = next(filter(None, map(named.get, units)), "年" if half else "week")
-    start, end = _period(_BACK.get(which.lower(), 0), unit.lower(), today)
+    start, end = period(_BACK.get(which.lower(), 0), unit.lower(), today)
     if match["day"] and (day := start + timedelta(number(match["day"]) - 1)) < end:
         return day, day + timedelta(1)
     if half:
@@ -418,7 +420,8 @@ def _named(match: re.Match[str], today: datetime) -> Days:
     return start, end
 
 
-def _period(back: int, unit: str, today: datetime) -> Days:
+def period(back: int, unit: str, today: D) -> tuple[D, D]:
+    """The week, month or year of a day, or an earlier one, and where it ends."""
     if unit.endswith(("年", "year")):
         year = today.year - back
         return today.replace(year, 1, 1), today.replace(year + 1, 1, 1)
@@ -532,7 +535,7 @@ def _calendar(zone: tzinfo | None, year: int, *rest: int) -> Days | None:
         start = datetime(year, month, day, tzinfo=zone)
         if len(rest) == 2:
             return start, start + timedelta(1)
-        return _period(0, "month" if rest else "year", start)
+        return period(0, "month" if rest else "year", start)
     except (ValueError, OverflowError):
         return None
 

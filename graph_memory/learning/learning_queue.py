@@ -159,7 +159,6 @@ class Learning(Part):
         listen(self._on_change, Change)
         listen(lambda gone: self._buffers.drop(gone.messages), Erased)
         listen(self._on_written, Elsewhere)
-        await self._context.budget.load()
         await self.pauses.load()
         for session in await self._journal.read(lambda rows: list(rows.scan(Session))):
             self._buffers.know(session)
@@ -183,7 +182,6 @@ class Learning(Part):
         await asyncio.gather(*tasks, return_exceptions=True)
         for id in list(self._urgent):
             self._answer(id, learned=False)
-        await self._context.budget.close()
 
     async def settle(self) -> None:
         """Wait until nothing is due and nothing is under way."""

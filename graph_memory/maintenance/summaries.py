@@ -21,7 +21,7 @@ from functools import partial
 from itertools import batched
 
 from ..context import Context, Part
-from ..dates import day_of
+from ..dates import day_of, period
 from ..errors import ExtractionError
 from ..inference import LanguageModel
 from ..inference.breaker import Breaker
@@ -248,17 +248,7 @@ def history(db: sqlite3.Connection, session: str) -> History:
 
 def bounds(level: Level, day: date) -> tuple[date, date]:
     """First day of the period that a day is in, and of the next one."""
-    match level:
-        case Level.DAY:
-            return day, day + timedelta(1)
-        case Level.WEEK:
-            first = day - timedelta(day.weekday())
-            return first, first + timedelta(7)
-        case Level.MONTH:
-            first = day.replace(day=1)
-            return first, (first + timedelta(32)).replace(day=1)
-        case Level.YEAR:
-            return date(day.year, 1, 1), date(day.year + 1, 1, 1)
+    return (day, day + timedelta(1)) if level is Level.DAY else period(0, level, day)
 
 
 def record_id(level: Level, session: str, first: date) -> str:

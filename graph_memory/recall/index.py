@@ -5,7 +5,6 @@ It is built from the journal and follows its events. Used by one thread at a tim
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -35,7 +34,7 @@ from ..privacy.scope import Rank, View, in_confidence, rank_of
 from ..text import clean_name, says_something
 from .documents import Document, Documents, Numbers, Source, VectorIndex, message_key
 from .lexical import InvertedIndex, NameIndex, discard, index_terms, search_terms
-from .query import Question, is_small_talk
+from .query import Question, asks_for_all, is_small_talk
 from .visible import Citations, VisibleSet, VisibleSetCache
 from .weights import NEAR
 
@@ -44,15 +43,6 @@ MAX_MESSAGES = 100_000
 MOST_SUMMARIES = 4
 Step = Op | Message | int
 """A row that was written or deleted, a message, or the id of one that is gone."""
-
-_ASKED = re.compile(
-    r"(?:聊|谈|说|讲|讨论|发生|经历|干|做|忙)(?:过|了|到|起|的)?(?:都|些|一些|是)?(?:什么|啥|哪些)"
-    r"|(?:什么|啥|哪些)(?:事|话题)|回顾|总结"
-    r"|\bwhat (?:did|have|had|were|was|do) (?:we|you|i|they|everyone)\b.{0,30}?"
-    r"\b(?:talk|chat|discuss|do|doing|say|said)"
-    r"|\bwhat (?:we|i) (?:talked|did|discussed)|\bwhat (?:has )?happened|\brecap\b|\bsummar",
-    re.IGNORECASE,
-)
 
 
 class PeriodSummaries:
@@ -89,7 +79,7 @@ class PeriodSummaries:
 
         The longest are preferred; of too many those of most messages.
         """
-        if not _ASKED.search(text):
+        if not asks_for_all(text):
             return []
         chosen: list[tuple[Episode, Rank]] = []
         for since, until in past_periods(text, now, zone):
