@@ -55,7 +55,9 @@ async def test_taking_out(memory: MemoryService, moves: TransferCommands) -> Non
     where = await moves.unsent(OWNER, own.path)
     (kept,) = (memory.directory / "exports").glob("owner-*.jsonl")
     assert str(kept) in where
-    assert "2 条消息" in (await moves.export(OWNER, "all")).text
+    told = (await moves.export(OWNER, "all")).text
+    assert "2 条消息" in told
+    assert "密码和要求保密的事也在" in told
     assert "1 条消息" in (await moves.export(OWNER, "2")).text
     written = sorted(path.name for path in (memory.directory / "exports").glob("[ep]*-*.jsonl"))
     assert [name.partition("-")[0] for name in written] == ["everything", "person"]
