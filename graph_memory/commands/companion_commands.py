@@ -17,7 +17,20 @@ from ..recall import CLOSE, OPEN
 from ..references import Reference
 from ..store import queries
 from ..text import clean, escape, fenced, one_line, simplified, tokens
-from .usage import CANCEL, EVERYTHING, LISTED, Answers, acted, misused, number_of, numbered, several
+from .usage import (
+    ACTS,
+    BACK,
+    CANCEL,
+    EVERYTHING,
+    HISTORY,
+    LISTED,
+    Answers,
+    acted,
+    misused,
+    number_of,
+    numbered,
+    several,
+)
 
 PAGE = 1_500
 """Tokens of a record that are shown at a time."""
@@ -29,15 +42,6 @@ MAX_SUMMARY = 120
 MAX_NAME = 40
 MAX_PART = 200
 """Characters of a part of the inner state, and of a reason to speak first."""
-_ACTS = {
-    "pin": "pinned", "固定": "pinned", "置顶": "pinned", "钉住": "pinned",
-    "unpin": "unpinned", "取消固定": "unpinned", "取消置顶": "unpinned",
-    "edit": "edited", "改": "edited", "更正": "edited", "修改": "edited",
-    "drop": "dropped", "delete": "dropped", "remove": "dropped", "forget": "dropped",
-    "删": "dropped", "删除": "dropped", "删掉": "dropped", "去掉": "dropped", "忘掉": "dropped",
-}  # fmt: skip
-_HISTORY = frozenset({"history", "历史", "从前"})
-_BACK = frozenset({"back", "换回", "恢复"})
 
 
 class CompanionCommands(Answers):
@@ -148,7 +152,7 @@ class CompanionCommands(Answers):
         given, text = numbered(rest)
         if not verb:
             return await self._cores(turn)
-        done = _ACTS.get(simplified(verb.casefold()), "")
+        done = ACTS.get(simplified(verb.casefold()), "")
         many = several(rest) if done != "edited" else []
         numbers = [number for each in many or [given] if (number := number_of(each)) is not None]
         text = "" if many else worded(clean(text), MAX_TEXT)
@@ -198,9 +202,9 @@ class CompanionCommands(Answers):
         verb, number = acted(simplified(what.casefold()))
         if not verb:
             return await self._inner(turn)
-        if verb in _HISTORY and not number:
+        if verb in HISTORY and not number:
             return await self._history(turn)
-        if verb in _BACK and (wanted := number_of(number)) is not None:
+        if verb in BACK and (wanted := number_of(number)) is not None:
             return await self._back(turn, wanted)
         return self._say("inner_what")
 

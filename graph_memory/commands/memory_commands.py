@@ -36,7 +36,9 @@ from .usage import (
     LAST,
     LISTED,
     MAX_GIVEN,
+    ME,
     NEEDED,
+    NOW,
     THAT_ONE,
     Answers,
     help_text,
@@ -51,8 +53,6 @@ JUST = 600.0
 """Seconds for which a change was made just now."""
 MESSAGE = "message"
 """Kind of a memory that is somebody's very words."""
-_ME = {"me", "myself", "我", "我自己", "关于我的一切"} | EVERYTHING
-_NOW = {"now", "right now", "现在", "马上", "立刻", "立即"}
 _THAT = re.compile(r"(?i)\A\s*that\s+(?=\S)")
 """What /memory remember that … begins with."""
 _PAGE = re.compile(
@@ -282,7 +282,7 @@ class Commands(Answers):
 
     async def forget(self, turn: Turn, which: str) -> str:
         """Forget lines by number or id, now or one of them once a day is over."""
-        if which.strip().casefold() in _ME:
+        if which.strip().casefold() in ME | EVERYTHING:
             return self._say("forgetme_first", account="")
         (number, day), many = numbered(which), several(which)
         is_last = LAST.fullmatch(simplified(which.strip())) is not None
@@ -295,7 +295,7 @@ class Commands(Answers):
             memories.append(memory)
         asker = None if turn.is_admin else turn.asker
         try:
-            if day and not (many or is_last) and day.casefold() not in _NOW:
+            if day and not (many or is_last) and day.casefold() not in NOW:
                 return await self.forget_later(turn, memories[0], day, asker)
             change = await self.drop(turn, memories, asker)
         except NotFoundError:

@@ -29,7 +29,7 @@ from ..transfer import (
     rename_chat,
 )
 from .usage import CONFIRM as _YES
-from .usage import EVERYTHING, LISTED, Answers, Wishes, account, misused, nearest
+from .usage import EVERYTHING, LEARN, LISTED, UNDO, Answers, Wishes, account, misused, nearest
 
 MAX_TEXT = 3_000
 """Characters of a file that is shown as a message, where files cannot be sent."""
@@ -41,8 +41,6 @@ PATIENCE = 25.0
 """Seconds for which an answer waits for an import; then it goes on in the background."""
 CONFIRM = 1800.0
 """Seconds within which an import has to be confirmed."""
-_UNDO = {"undo", "撤销", "撤銷"}
-_LEARN = {"learn", "学习", "學習"}
 _KEYS = ("as", "persona", "platform", "bot", "to")
 _NAMED = {"kind": "import_as", "whose": "import_to"}
 """How the owner says what a file does not, by what is wrong with it."""
@@ -143,7 +141,7 @@ class TransferCommands(Answers):
         try:
             if not words:
                 return await self._overview()
-            is_confirmed, is_undone = (words[0].casefold() in each for each in (_YES, _UNDO))
+            is_confirmed, is_undone = (words[0].casefold() in each for each in (_YES, UNDO))
             is_sure = is_undone and len(words) == 2 and words[1].casefold() in _YES
             if len(words) > 1 and (is_confirmed or is_undone) and not is_sure:
                 return misused(self._language, "import", " ".join(words[1:]))
@@ -310,7 +308,7 @@ def _read(words: list[str]) -> tuple[dict[str, str], str, bool]:
         # A file may be called like an option that there is not.
         if sign and (key.casefold() in _KEYS or (key.isidentifier() and word is not words[0])):
             given[key.casefold()] = value
-        elif word.casefold() in _LEARN:
+        elif word.casefold() in LEARN:
             learns = True
         else:
             name.append(word)

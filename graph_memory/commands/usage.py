@@ -19,9 +19,10 @@ from ..service import MemoryService
 from ..settings import PARTS
 from ..text import blocks, clean_name, one_line, patterns, words
 
-CONFIRM, CANCEL, EVERYTHING = words(Path(__file__).with_name("answers.txt"))
-"""Words by which something that was shown before is confirmed, by which it is not, or a plan is
-given up, and for all of it."""
+CONFIRM, CANCEL, EVERYTHING, ME, NOW, UNDO, LEARN, HISTORY, BACK = words(
+    Path(__file__).with_name("answers.txt")
+)
+"""Words that mean something behind commands, as the table says."""
 LISTED = 10
 """Lines in a list; a chat message is no place for more."""
 MAX_GIVEN = 40
@@ -45,13 +46,16 @@ _LINES = re.compile(rf"{_LINE}(?:\s?(?:[-~—–至到]|to\b)\s?{_LINE})?")
 _AND = re.compile(r"\s?(?:,?\s?and\b|[,、;+&和及与跟])\s?|\s")
 LAST, THAT_ONE, _BEHIND, _ALL_GO = patterns(Path(__file__).with_name("lines.txt"))
 """Which line is meant, and what stands behind its number."""
-(_LINES_MEANT,) = blocks(Path(__file__).with_name("meant.txt"))
-_MEANT = {
-    word: meant
-    for meant, _, words in (line.partition(" = ") for line in _LINES_MEANT)
-    for word in words.split()
-}
-"""What other words for a command mean, which are no like ones."""
+_MEANT, ACTS = (
+    {
+        word: meant
+        for meant, _, words in (line.partition(" = ") for line in lines)
+        for word in words.split()
+    }
+    for lines in blocks(Path(__file__).with_name("meant.txt"))
+)
+"""What other words for a command mean, which are no like ones, and what is done by words for it
+with a core fact."""
 MAX_WISHES = 500
 T = TypeVar("T")
 
