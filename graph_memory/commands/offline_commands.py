@@ -45,6 +45,7 @@ class BackupCommands(Speaker):
         Returns what to say, and whether the memory is to be opened anew.
         """
         name, *more = text.split() or [""]
+        name = name.strip(_AROUND)
         try:
             if not name:
                 return await asyncio.to_thread(self._list), False

@@ -32,6 +32,7 @@ async def test_a_backup_is_listed_previewed_and_put_in_place(tmp_path: Path) -> 
         for effect in ("先存成一份备份", "这几秒里说的话不会记下来", "单独忘记、改正、归档过的"):
             assert effect in previewed
         assert not is_prepared
+        assert await restores.answer(f"<{name}>") == (previewed, False)
         done, is_prepared = await restores.answer(f"{name} 确认")
         assert name in done
         assert is_prepared
