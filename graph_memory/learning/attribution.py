@@ -136,6 +136,26 @@ def bearing(statement: str, cited: Sequence[Message], known: Collection[str] = (
     ]
 
 
+def corrected(
+    statement: str,
+    cited: Iterable[Message],
+    around: Sequence[Message],
+    known: Collection[str] = (),
+) -> list[Message]:
+    """What was said about a statement right before its sender corrects it.
+
+    Args:
+        around: What was said meanwhile.
+        known: Names of people.
+    """
+    found: dict[int, Message] = {}
+    for each in (each for each in cited if DENIES.match(simplified(each.text))):
+        own = [m for m in around if m.sender == each.sender and m.id < each.id]
+        near = [m for m in own[-HEARD:] if each.at - m.at < GAP]
+        found |= {m.id: m for m in near if share(statement, [m.text], known) > 0}
+    return list(found.values())
+
+
 def ends(statement: str, message: Message, before: str, known: Collection[str] = ()) -> bool:
     """Whether a message is about a statement, or says that what was just said is over.
 

@@ -17,7 +17,7 @@ from ..kinship import KIN, ONLY, first_word, kin_words, of, same_kin, without_mi
 from ..model import BOT, NO_PERSONA, Batch, EntityType, Message, is_entity, stable_id
 from ..text import normalise, one_line, simplified, terms, words
 from ..visible_rows import LearnerRows
-from .attribution import bearing, speaker_of, vouches
+from .attribution import bearing, corrected, speaker_of, vouches
 from .parse import EntityClaim, FactClaim
 
 FIRST, SECOND, NOBODY, BOT_WORDS = words(Path(__file__).with_name("anybody.txt"))
@@ -245,9 +245,14 @@ class EntityResolver:
         return {*self._visible.norms(subject), *self._labels.names}
 
     def bearing(self, statement: str, cited: Sequence[Message]) -> list[Message]:
-        """The cited messages that a statement rests on."""
+        """The cited messages that a statement rests on, and what they correct of it."""
         people = self._labels.people.values()
-        return bearing(statement, cited, {name for p in people for name in (p.name, *p.also)})
+        names = {name for p in people for name in (p.name, *p.also)}
+        before = corrected(statement, cited, self._batch.messages, names)
+        told = {m.id: m for m in cited} | {
+            m.id: m for m in before if not self._visible.rows.is_forgotten(m)
+        }
+        return bearing(statement, [told[id] for id in sorted(told)], names)
 
     def _labelled(self, person: Labelled, message: Message) -> Node | None:
         """The user behind a label, or somebody of the name if it was not given for them."""
