@@ -488,8 +488,8 @@ class Library(Part):
 
         def resolve(rows: Rows) -> Draft:
             visible = self._context.visible(rows, asker) if asker else None
-            facts = [self._own(rows, id, asker)[0] for id in ids]
-            told = [self._written(rows, number, visible) for number in said]
+            facts = [_own(rows, id, visible) for id in ids]
+            told = [_written(rows, number, visible) for number in said]
             for message in told:
                 known = rows.resting(Fact, message)
                 facts += [fact for fact in known if fact.evidence == (message.id,)]
@@ -497,15 +497,6 @@ class Library(Part):
             return forgetting(rows, gone, Draft(actor, "forget"), visible, told)
 
         return await self._enact(resolve, ", ".join([*ids, *map(str, said)]))
-
-    def _written(self, rows: Rows, number: int, visible: VisibleRows | None) -> Message:
-        """A message that an asker wrote, and can see or wrote here; any of the owner's."""
-        said = rows.message(number)
-        if said and visible and not (_is_here(visible, said) or visible.shows(said)):
-            said = None
-        if not said or (visible and said.sender not in visible.asker.accounts):
-            raise NotFoundError(f"there is no message {number} of yours")
-        return said
 
     async def last_told(
         self, asker: Asker, session: str, tells: Callable[[str], float]
@@ -533,17 +524,10 @@ class Library(Part):
         """Let a fact be forgotten of itself at a time; whose, see :meth:`forget`."""
 
         def resolve(rows: Rows) -> Draft:
-            fact, _ = self._own(rows, id, asker)
+            fact = _own(rows, id, self._context.visible(rows, asker) if asker else None)
             return Draft(actor, "date", put=[replace(fact, expires=at, pinned=False)])
 
         await self._journal.commit(resolve)
-
-    def _own(self, rows: Rows, id: str, asker: Asker | None) -> tuple[Fact, VisibleRows | None]:
-        """A fact of the asker's, with what they may see; any of the owner's."""
-        if asker is None:
-            return rows.require(Fact, id), None
-        visible = self._context.visible(rows, asker)
-        return visible.own(id), visible
 
     async def correct(self, id: str, words: str, turn: Turn) -> Change:
         """Replace a fact by what the asker says instead; it stays as what used to be.
@@ -744,6 +728,21 @@ class Library(Part):
         if undone is None:  # all that it did is gone already
             raise ConflictError(change, change)
         return undone
+
+
+def _own(rows: Rows, id: str, visible: VisibleRows | None) -> Fact:
+    """A fact of an asker's; any of the owner's."""
+    return visible.own(id) if visible else rows.require(Fact, id)
+
+
+def _written(rows: Rows, number: int, visible: VisibleRows | None) -> Message:
+    """A message that an asker wrote, and can see or wrote here; any of the owner's."""
+    said = rows.message(number)
+    if said and visible and not (_is_here(visible, said) or visible.shows(said)):
+        said = None
+    if not said or (visible and said.sender not in visible.asker.accounts):
+        raise NotFoundError(f"there is no message {number} of yours")
+    return said
 
 
 def _about(visible: VisibleRows, change: Change, done: str, reason: str) -> str | None:
