@@ -157,6 +157,8 @@ class Supervisor:
 
 RECENT = 3600.0
 """Seconds that people are told how long work ended; what failed, until it is done."""
+LETTING_GO = 2.0
+"""Seconds that closing waits for long work to end where it next tells how far it is."""
 Told = Callable[[int, int], None]
 """Is told how many pieces are done, of how many; from whatever thread."""
 
@@ -196,6 +198,7 @@ class Progress:
         ended_at: Seconds since the epoch; ``None`` while it is under way.
         result: What it brought; ``None`` if it failed.
         failure: Why it failed.
+        is_stopped: Whether it is to end where it next tells how far it is.
     """
 
     kind: str
@@ -205,6 +208,7 @@ class Progress:
     ended_at: float | None = None
     result: Any = None
     failure: Exception | None = None
+    is_stopped: bool = False
 
     @property
     def is_over(self) -> bool:
@@ -212,7 +216,9 @@ class Progress:
         return self.ended_at is not None
 
     def tell(self, done: int, total: int) -> None:
-        """Say how far it is."""
+        """Say how far it is, or ``ClosedError``."""
+        if self.is_stopped:
+            raise ClosedError("the memory is closed")
         self.done, self.total = min(done, total), total
 
 
@@ -279,6 +285,10 @@ class LongWork:
 
     async def close(self) -> None:
         """Stop what is in the background; what was noted is finished at the next start."""
+        for each in self.under_way:
+            each.is_stopped = True
+        if self._tasks:  # a thread that reads the journal lets it go
+            await asyncio.wait(self._tasks, timeout=LETTING_GO)
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -286,5 +296,6 @@ class LongWork:
 
 def _log(done: asyncio.Task[Any]) -> None:
     """Log why work in the background ended: who asked for it may be gone."""
-    if not done.cancelled() and (error := done.exception()):
+    error = None if done.cancelled() else done.exception()
+    if error and not isinstance(error, ClosedError):
         logger.warning("it did not end well: %s", brief(error))

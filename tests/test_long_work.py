@@ -3,6 +3,8 @@
 import asyncio
 import itertools
 import json
+import threading
+import time
 from collections.abc import AsyncIterator
 from datetime import UTC
 from pathlib import Path
@@ -143,6 +145,25 @@ async def test_what_failed_is_told_until_it_is_done_and_what_ended_for_a_while(c
     works.fail("import", "聊天.json", ValueError("killed"))
     (left,) = works.snapshot("import")
     assert (left.of, str(left.failure)) == ("聊天.json", "killed")
+
+
+async def test_closing_waits_until_a_thread_has_let_go(caplog: pytest.LogCaptureFixture) -> None:
+    works, let_go = LongWork(), threading.Event()
+
+    def read(tell: Told) -> None:
+        try:
+            for number in itertools.count():
+                tell(number, number)
+                time.sleep(0.01)
+        finally:
+            time.sleep(0.05)
+            let_go.set()
+
+    works.begin(works.run("import", lambda tell: asyncio.to_thread(read, tell)))
+    await asyncio.sleep(0.05)
+    await works.close()
+    assert let_go.is_set()
+    assert "it did not end well" not in caplog.text
 
 
 async def test_what_is_under_way_comes_before_what_has_ended() -> None:
