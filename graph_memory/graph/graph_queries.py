@@ -164,7 +164,7 @@ _QUERIES: Final = {
     name: query
     for name, _, query in (
         each.partition(" ")
-        for each in joined(FilePath(__file__).with_suffix(".txt"), " ", **_PARTS)
+        for each in joined(FilePath(__file__).with_suffix(".cypher"), " ", **_PARTS)
     )
 }
 
