@@ -355,8 +355,8 @@ class Commands(Answers):
         if not number or not says_something(terms(words)):
             return self._say("correct_what")
         last = await self._last(turn) if LAST.fullmatch(simplified(number)) else []
-        is_one = [line.kind for line in last] == [Fact.kind]
-        memory = last[0] if is_one else self._meant(turn, number)
+        is_one_fact = [line.kind for line in last] == [Fact.kind]
+        memory = last[0] if is_one_fact else self._meant(turn, number)
         if memory is None:
             is_word = says_something(terms(number))
             return await self._offered(turn, number if is_word else which, "correct_among")
@@ -370,8 +370,8 @@ class Commands(Answers):
             if isinstance(op.row, Fact) and memory.id in op.row.supersedes:
                 new = Reference(Fact.kind, op.row.id, op.row.statement)
                 self.memory.references.replace(turn, memory, new)
-        key, old = "corrected_last" if is_one else "corrected", fenced(memory.text, MAX_STATEMENT)
-        return self._say(key, statement=worded(words, MAX_STATEMENT), old=old)
+        old = fenced(memory.text or memory.id, MAX_STATEMENT)
+        return self._say("corrected", statement=worded(words, MAX_STATEMENT), old=old)
 
     def _meant(self, turn: Turn, which: str) -> Reference | None:
         """What a number, a short id or an id stands for; whose it is shows later."""
