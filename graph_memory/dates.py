@@ -139,6 +139,11 @@ _DECADE = re.compile(
     r"(?<!\d)(1[89]|20)?(\d)0年代|\b(?:the|early|mid|late)[ -](19|20)?['’]?(\d)0['’]?s\b",
     re.IGNORECASE,
 )
+_MAY_NAME = re.compile(
+    rf"[天日早晚儿周期拜月年号]|day|week|month|year|night|morning|morrow|tmr|{'|'.join(_MONTHS)}"
+    r"|\d[-/.]\d|(?:in|of|since|during|the) \d|0['’]?s\b"
+)
+"""Some of which a text has that names a time; others, the most, need not be read for each."""
 _MONTH_DAY = re.compile(
     r"\s*(?:[到至过]了?)?\s*(\d{1,2})\s?[月./-]\s?(\d{1,2})[号日]?(?:[之以]?[前后]|为止)?\s*"
 )
@@ -326,6 +331,8 @@ def timestamp(value: object, zone: tzinfo) -> float | None:
 def spans(text: str, now: float, zone: tzinfo) -> list[Span]:
     """The times that a text speaks of, as seconds ``(start, end)``."""
     today, text = _midnight(now, zone), simplified(text)
+    if not _MAY_NAME.search(text.casefold()):
+        return []
     relative = _relative(text, today, is_late=now - today.timestamp() < DAWN.total_seconds())
     dated = _dates(text, today)
     wide, narrow = (list(map(_seconds, islice(each, MOST_TIMES))) for each in (relative, dated))
