@@ -515,7 +515,8 @@ def _numeric(date: re.Match[str]) -> tuple[str, str, str]:
 def is_relative(text: str) -> bool:
     """Whether a text names a time by the day on which it is said."""
     plain = simplified(text)
-    return any(named.search(plain) for named in _RELATIVE)
+    may_name = _MAY_NAME.search(plain.casefold()) is not None
+    return may_name and any(named.search(plain) for named in _RELATIVE)
 
 
 def without_times(text: str) -> str:

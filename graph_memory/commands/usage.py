@@ -49,8 +49,8 @@ LAST, THAT_ONE, _BEHIND, _ALL_GO = patterns(Path(__file__).with_name("lines.txt"
 _MEANT, ACTS = (
     {
         word: meant
-        for meant, _, words in (line.partition(" = ") for line in lines)
-        for word in words.split()
+        for meant, _, others in (line.partition(" = ") for line in lines)
+        for word in others.split()
     }
     for lines in blocks(Path(__file__).with_name("meant.txt"))
 )

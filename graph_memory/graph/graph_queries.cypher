@@ -1,5 +1,5 @@
 # parts, which queries below name; whatever names another stands before it
-# Of each query its name, then what Kùzu is asked.
+# Of each query its name, then what Kùzu is asked; one with LABEL is one of users and one of things.
 TOP = <DEGREE> ORDER BY degree DESC, n.id LIMIT $limit
 DEGREE = RETURN n.id, label(n), n.type, n.name, count(f.id) AS degree
 OUT = (n:User:Entity)-[f:<RELS>]->(m:User:Entity)
@@ -64,11 +64,8 @@ MATCH <OUT>
 WHERE (n.id = $id AND (m.id IN $ids OR m.id = $id)) OR (m.id = $id AND n.id IN $ids) <FACT>
 ORDER BY f.id
 
-from_User
-MATCH (n:User)-[f:<RELS>]->(m:User:Entity) WHERE n.id IN $ids <FACT>
-
-from_Entity
-MATCH (n:Entity)-[f:<RELS>]->(m:User:Entity) WHERE n.id IN $ids <FACT>
+from_<LABEL>
+MATCH (n:<LABEL>)-[f:<RELS>]->(m:User:Entity) WHERE n.id IN $ids <FACT>
 
 facts
 MATCH <OUT> WHERE f.id IN $ids <FACT>
@@ -128,23 +125,13 @@ MATCH ()-[f:<RELS>]->() WHERE f.supersedes <> '[]'
 RETURN f.supersedes, f.recorded_at ORDER BY f.recorded_at DESC
 
 # One way after the other: without a direction what is said above happens, too.
-hops_out_User
-MATCH (n:User)-[f:<RELS>]->(m:User:Entity)
+hops_out_<LABEL>
+MATCH (n:<LABEL>)-[f:<RELS>]->(m:User:Entity)
 WHERE n.id IN $ids AND f.session IN $sessions AND f.status = $status AND n.id <> m.id
 RETURN f.id, n.id, m.id
 
-hops_out_Entity
-MATCH (n:Entity)-[f:<RELS>]->(m:User:Entity)
-WHERE n.id IN $ids AND f.session IN $sessions AND f.status = $status AND n.id <> m.id
-RETURN f.id, n.id, m.id
-
-hops_in_User
-MATCH (n:User)<-[f:<RELS>]-(m:User:Entity)
-WHERE n.id IN $ids AND f.session IN $sessions AND f.status = $status AND n.id <> m.id
-RETURN f.id, n.id, m.id
-
-hops_in_Entity
-MATCH (n:Entity)<-[f:<RELS>]-(m:User:Entity)
+hops_in_<LABEL>
+MATCH (n:<LABEL>)<-[f:<RELS>]-(m:User:Entity)
 WHERE n.id IN $ids AND f.session IN $sessions AND f.status = $status AND n.id <> m.id
 RETURN f.id, n.id, m.id
 

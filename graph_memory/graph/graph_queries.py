@@ -162,10 +162,9 @@ _ACTIVE: Final = {"status": Status.ACTIVE.value}
 _PARTS: Final = {"HOPS": HOPS, "WAYS": WAYS, "ACTIVE": Status.ACTIVE.value}
 _QUERIES: Final = {
     name: query
-    for name, _, query in (
-        each.partition(" ")
-        for each in joined(FilePath(__file__).with_suffix(".cypher"), " ", **_PARTS)
-    )
+    for whole in joined(FilePath(__file__).with_suffix(".cypher"), " ", **_PARTS)
+    for label in (USER, ENTITY)
+    for name, _, query in [whole.replace("<LABEL>", label).partition(" ")]
 }
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from ..model import GAP, Message
@@ -141,19 +141,18 @@ def corrected(
     cited: Iterable[Message],
     around: Sequence[Message],
     known: Collection[str] = (),
-) -> list[Message]:
+) -> Iterator[Message]:
     """What was said about a statement right before its sender corrects it.
 
     Args:
         around: What was said meanwhile.
         known: Names of people.
     """
-    found: dict[int, Message] = {}
-    for each in (each for each in cited if DENIES.match(simplified(each.text))):
-        own = [m for m in around if m.sender == each.sender and m.id < each.id]
-        near = [m for m in own[-HEARD:] if each.at - m.at < GAP]
-        found |= {m.id: m for m in near if share(statement, [m.text], known) > 0}
-    return list(found.values())
+    for each in cited:
+        if DENIES.match(simplified(each.text)):
+            own = [m for m in around if m.sender == each.sender and m.id < each.id]
+            near = (m for m in own[-HEARD:] if each.at - m.at < GAP)
+            yield from (m for m in near if share(statement, [m.text], known) > 0)
 
 
 def ends(statement: str, message: Message, before: str, known: Collection[str] = ()) -> bool:

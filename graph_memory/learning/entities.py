@@ -249,9 +249,8 @@ class EntityResolver:
         people = self._labels.people.values()
         names = {name for p in people for name in (p.name, *p.also)}
         before = corrected(statement, cited, self._batch.messages, names)
-        told = {m.id: m for m in cited} | {
-            m.id: m for m in before if not self._visible.rows.is_forgotten(m)
-        }
+        left = (m for m in before if not self._visible.rows.is_forgotten(m))
+        told = {m.id: m for m in (*cited, *left)}
         return bearing(statement, [told[id] for id in sorted(told)], names)
 
     def _labelled(self, person: Labelled, message: Message) -> Node | None:
