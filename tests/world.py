@@ -97,10 +97,10 @@ class World:
         await self.memory.learning.flush()
         await self.memory.recall.settle()
 
-    def speak(self, voice: Voice, model: ScriptedModel | None = None) -> None:
+    def speak(self, voice: Voice) -> None:
         """Let the companion speak first, in the words of a model."""
         learning = self.memory.learning
-        self.memory.companion.proactive.start(voice, model or self.model, learning)
+        self.memory.companion.proactive.start(voice, self.model, learning)
 
     async def rows(self, cls: type[Row]) -> list[Any]:
         """All rows of a kind."""

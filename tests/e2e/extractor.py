@@ -63,4 +63,12 @@ def claims(call: ChatCall) -> dict[str, Any]:
             state(number, label(subject), "other", object, f"{subject}{verb}{object}")
     things = [thing(id, name, "topic") for name, id in entities.items()]
     summary = "；".join(fact["statement"] for fact in facts)
-    return answer(*facts, entities=things, summary=summary, worth=bool(facts))
+    core = [
+        {
+            "type": "fact", "text": each["statement"], "about": each["subject"],
+            "evidence": each["evidence"],
+        }
+        for each in facts
+    ]  # fmt: skip
+    asked_for = {"core": core, "mood": {"valence": 0.3, "arousal": 0.3}}  # by the companion
+    return answer(*facts, entities=things, summary=summary, worth=bool(facts), **asked_for)

@@ -549,11 +549,6 @@ class AstrBotInstance:
         await self.stop(sig)
         await self.start()
 
-    def memory_mb(self) -> float:
-        status = Path(f"/proc/{self.process.pid}/status").read_text()
-        line = next(row for row in status.splitlines() if row.startswith("VmRSS"))
-        return int(line.split()[1]) / 1024
-
     async def login(self) -> None:
         account = {"username": DASHBOARD_USER, "password": self.password}
         self._token = (await self.api("POST", "/api/v1/auth/login", json=account))["token"]

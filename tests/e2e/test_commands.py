@@ -29,7 +29,8 @@ class Dialogue:
     ``push`` is an event of the platform, ``take-back who words`` one of a message; ``left`` and
     ``gone`` wait for what comes of it, ``stored`` for AstrBot's own history to have some words.
     ``dashboard who persona`` sets a conversation's persona, ``kept who a; b`` is all they said.
-    ``uses`` scripts what tool the model uses when it is asked; ``result`` is what it gave.
+    ``uses`` scripts what tool the model uses on what it finds when it is asked (``open_record``:
+    among the records); ``result`` is what it gave.
     """
 
     def __init__(self, world: World) -> None:
@@ -128,10 +129,13 @@ class Dialogue:
 
     def _script(self, asked: str, words: str, tool: str, given: str) -> None:
         """Let the model look words up when it is asked, and use a tool on what it finds."""
+        search = ToolCall("memory_recall", {"query": words, "person": "我"})
+        if tool == "open_record":
+            search = ToolCall("search_history", {"keyword": words})
 
         def act(call: ChatCall) -> ToolCall:
             if not call.tool_results:
-                return ToolCall("memory_recall", {"query": words, "person": "我"})
+                return search
             found = re.search(rf"\[(m:[0-9a-f]+)\] [^\[]*{words}", call.tool_results[0])
             return ToolCall(tool, {"id": found[1] if found else "m:none", **json.loads(given)})
 

@@ -55,9 +55,9 @@ def test_every_part_of_an_answer_is_explained(language: str):
         assert word in INSTRUCTIONS[language], word
 
 
-def batch(session: Session, *lines: tuple[str, str, str], step: float = 60.0) -> Batch:
+def batch(session: Session, *lines: tuple[str, str, str]) -> Batch:
     messages = tuple(
-        message(session, BOT if who == BOT else user(who), text, T0 + i * step, name=name)
+        message(session, BOT if who == BOT else user(who), text, T0 + i * 60.0, name=name)
         for i, (who, name, text) in enumerate(lines)
     )
     return Batch(1, session, messages)

@@ -23,13 +23,9 @@ from .support import attend, hear, opened
 from .test_own import play
 
 
-async def seen(
-    journal: Journal, asker: Asker, policy: Policy | None = None
-) -> list[dict[str, Any]]:
+async def seen(journal: Journal, asker: Asker) -> list[dict[str, Any]]:
     attendance = Attendance(await journal.presences())
-    text = await journal.look(
-        lambda db: list(lines_for(db, asker, policy or Policy(), attendance, UTC))
-    )
+    text = await journal.look(lambda db: list(lines_for(db, asker, Policy(), attendance, UTC)))
     return [json.loads(line) for line in text]
 
 

@@ -22,7 +22,7 @@ from tests.e2e.world import World, living
 from tests.instruments.eval import world as worlds
 from tests.instruments.eval.metrics import percentile
 
-from .measure import Figures, say
+from .measure import Figures, resident_mb, say
 
 WARMING = {"private": 120, "group": 25}
 """Pairs before the first that counts: enough for all that is done once in a memory's life."""
@@ -94,7 +94,7 @@ class _Bot:
                 return self._spent() * 1000
 
     def memory_mb(self) -> float:
-        return self._world.bot.memory_mb()
+        return resident_mb(self._world.bot.process.pid)
 
     def _spent(self) -> float:
         stat = Path(f"/proc/{self._world.bot.process.pid}/stat").read_text()

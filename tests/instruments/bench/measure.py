@@ -39,9 +39,9 @@ def say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-def resident_mb() -> float:
-    """Resident memory of this process; 0 where the system does not say."""
-    status = Path("/proc/self/status")
+def resident_mb(process: int | str = "self") -> float:
+    """Resident memory of a process; 0 where the system does not say."""
+    status = Path(f"/proc/{process}/status")
     if not status.exists():
         return 0.0
     (line,) = (line for line in status.read_text().splitlines() if line.startswith("VmRSS"))

@@ -14,7 +14,7 @@ import sqlite3
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
@@ -41,6 +41,7 @@ FAULTS = {
     "held up": 3, "deaf": 2, "answer lost": 6, "set back": 3, "disk full": 4,
     "failover": 2,
 }  # fmt: skip
+BOTS = 3
 SET_BACK = 4
 """How often the server may lose what it had: what other bots learned goes with it."""
 FAILOVERS = 2
@@ -134,7 +135,6 @@ class Campaign:
 
     Args:
         without: A guard that is switched off (:func:`.bot.switch_off`).
-        kinds: Of faults, with weights.
     """
 
     def __init__(
@@ -142,11 +142,8 @@ class Campaign:
         seed: int,
         report: Callable[[Toll], None] = lambda _toll: None,
         *,
-        bots: int = 3,
         without: str = "",
-        kinds: Mapping[str, int] = FAULTS,
     ) -> None:
-        self._kinds = kinds
         self.rng, self.without = random.Random(seed), without
         self.toll, self.ledger = Toll(), Ledger()
         self.folder = Path(tempfile.mkdtemp(prefix="chaos-shared-"))
@@ -157,7 +154,7 @@ class Campaign:
         self._report, self._saved, self._backs, self._failovers = report, False, 0, 0
         self._called = 0
         self._forgotten = False
-        self.bots = [_Process(self, number) for number in range(bots)]
+        self.bots = [_Process(self, number) for number in range(BOTS)]
 
     def run(self, faults: int) -> Toll:
         """Do so much harm, let it heal, and look."""
@@ -235,7 +232,7 @@ class Campaign:
 
     def _harm(self) -> None:
         rng, proxy = self.rng, self.proxy
-        kind = rng.choices(list(self._kinds), list(self._kinds.values()))[0]
+        kind = rng.choices(list(FAULTS), list(FAULTS.values()))[0]
         victim = rng.choice(self.bots)
         match kind:
             case "bot killed":
