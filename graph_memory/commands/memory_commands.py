@@ -16,7 +16,7 @@ from ..access import LINK_AGE, Access
 from ..dates import day_over, periods, without_times
 from ..errors import ConflictError, NotFoundError
 from ..inspect.health import describe, learning_failure
-from ..library import NamedChange, worded
+from ..library import NamedChange
 from ..locales import TEXTS, explain, in_all, say
 from ..model import Asker, Change, Episode, Fact, Turn
 from ..privacy.redaction import disclosed, secrets
@@ -25,7 +25,7 @@ from ..references import Reference
 from ..remember_requests import request
 from ..service import MemoryService
 from ..store.rows import ASKED
-from ..text import fenced, one_line, says_something, simplified, terms
+from ..text import clean_name, fenced, one_line, says_something, simplified, terms
 from .companion_commands import CompanionCommands
 from .people_commands import PeopleCommands
 from .privacy_commands import PrivacyCommands
@@ -364,14 +364,19 @@ class Commands(Answers):
             return refusal
         try:
             change = await self.memory.library.correct(memory.id, words, turn)
-        except NotFoundError:
-            return self._say("correct_denied")
-        for op in change.ops:  # what the number stands for in the list from now on
-            if isinstance(op.row, Fact) and memory.id in op.row.supersedes:
-                new = Reference(Fact.kind, op.row.id, op.row.statement)
-                self.memory.references.replace(turn, memory, new)
+        except NotFoundError as error:
+            return (
+                f"🧠 {explain(self._language, error)}"
+                if error.code
+                else self._say("correct_denied")
+            )
+        new = next(op.row for op in change.ops if isinstance(op.row, Fact))
+        if memory.id in new.supersedes:  # what the number stands for in the list from now on
+            line = Reference(Fact.kind, new.id, new.statement)
+            self.memory.references.replace(turn, memory, line)
+        said = without_name(fenced(new.statement, MAX_STATEMENT), clean_name(turn.name))
         old = fenced(memory.text or memory.id, MAX_STATEMENT)
-        return self._say("corrected", statement=worded(words, MAX_STATEMENT), old=old)
+        return self._say("corrected", statement=said, old=old)
 
     def _meant(self, turn: Turn, which: str) -> Reference | None:
         """What a number, a short id or an id stands for; whose it is shows later."""

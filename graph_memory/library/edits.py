@@ -6,6 +6,7 @@ corrected one is replaced. Each act is one draft, so that one undo takes it back
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -50,6 +51,12 @@ MAX_STATEMENT = 300
 """Characters of a statement."""
 MOST = 0.8
 """Share of what goes that a row has to say to go with it."""
+_PREDICATE = re.compile(
+    r"[在住放叫姓是对對养養有去到属屬用归歸](?![于於是的了])|(?:in|at|on|is|are|has) "
+)
+"""What a statement begins with that leaves out whom or what it is about."""
+_ELSE = "不没沒别別未现現正实實存所还還但就只"
+"""Characters after which it is another word, or says the opposite."""
 MAX_TOPIC = 32
 """Characters of the name of a topic that is no thing of its own."""
 
@@ -71,7 +78,10 @@ def correcting(
     old = visible.own(id, as_object=True)
     if not _may_correct(old, own):
         raise NotFoundError(f"there is no fact {id} that you could correct")
-    said = told_by(name * (old.subject in own), redacted(words), MAX_STATEMENT)
+    words = completed(worded(words, MAX_STATEMENT), old.statement)
+    said = told_by(name * (old.subject in own), words, MAX_STATEMENT)
+    if said == old.statement and old.speaker in own:
+        raise NotFoundError(f"{id} says so").told("said_so", statement=words)
     same = [fact for fact in [old, *_same(visible, old)] if fact.speaker in own]
     nodes: list[Row] = [User(turn.user), *_called(rows, here, turn.user, name, at)]
     is_named = _is_named(filter(visible.shows, rows.find(Name, a=old.object)), said)
@@ -189,6 +199,16 @@ def _shared(row: Row, facts: Iterable[Fact]) -> int:
     """How much of what a row says one of some facts says as well."""
     said = content(str(getattr(row, row.words[0]))) if row.words else set[str]()
     return max((len(said & content(fact.statement)) for fact in facts), default=0)
+
+
+def completed(words: str, old: str) -> str:
+    """New words, with what stands in the old ones before that which both begin with.
+
+    在玄关 corrects 钥匙在鞋柜里 to 钥匙在玄关: what has no subject has that of what it corrects.
+    """
+    begin = _PREDICATE.match(words)
+    same = begin and re.search(rf"(?<![{_ELSE}])(?<!not )(?<!n't ){begin[0]}", old)
+    return old[: same.start()] + words if same else words
 
 
 def moved(end: float | None, old: Fact, words: str, now: float, zone: tzinfo) -> float | None:
