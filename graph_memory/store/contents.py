@@ -9,38 +9,21 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterator
-from dataclasses import dataclass
+from itertools import chain
 from operator import attrgetter, itemgetter
 from typing import Final
 
-from ..model import Message, Row, Session, decode
+from ..model import Message, Row, Session, decode, registered
+from .messages import Claim
 from .pauses import every_pause as every_pause
 from .presence import presences as presences
-from .rows import PAGE, Rows, paged, readable, select_messages
-
-
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """A batch without its messages.
-
-    Attributes:
-        state: ``waiting``, ``learned`` or ``dead``.
-    """
-
-    id: int
-    session: str
-    state: str
-    at: float
+from .rows import PAGE, Rows, paged, select_messages
 
 
 def rows(db: sqlite3.Connection) -> Iterator[Row]:
     """Rows by kind and id, without those that cannot be read."""
-    query = "SELECT kind, id, data FROM row WHERE (kind, id) > (?, ?) ORDER BY kind, id LIMIT ?"
-
-    def page(after: tuple[str, str]) -> list[tuple[str, str, str]]:
-        return db.execute(query, (*after, PAGE)).fetchall()
-
-    return readable(paged(page, ("", ""), itemgetter(0, 1)))
+    kinds = sorted(registered(), key=attrgetter("kind"))
+    return chain.from_iterable(map(Rows(db).scan, kinds))
 
 
 def messages(db: sqlite3.Connection, session: str = "") -> Iterator[Message]:
@@ -64,23 +47,6 @@ def claim(db: sqlite3.Connection, id: int) -> tuple[Claim, str]:
     query = "SELECT id, session, state, created_at, error FROM batch WHERE id = ?"
     *fields, error = db.execute(query, (id,)).fetchone()
     return Claim(*fields), error
-
-
-def put_claim(db: sqlite3.Connection, batch: Claim, error: str = "", source: str = "") -> int:
-    """Store a batch; without an id it gets the next one.
-
-    Args:
-        source: Id of the import it comes with.
-
-    Raises:
-        sqlite3.IntegrityError: There is one of this id.
-    """
-    cursor = db.execute(
-        "INSERT INTO batch (id, session, state, created_at, error, import)"
-        " VALUES (?, ?, ?, ?, ?, ?)",
-        (batch.id or None, batch.session, batch.state, batch.at, error, source),
-    )
-    return int(cursor.lastrowid or 0)
 
 
 def sessions(db: sqlite3.Connection) -> dict[str, Session]:

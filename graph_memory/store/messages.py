@@ -78,6 +78,20 @@ class Backlog:
     held: int
 
 
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A batch without its messages; 0 as its id until it is stored.
+
+    Attributes:
+        state: ``waiting``, ``learned`` or ``dead``.
+    """
+
+    id: int
+    session: str
+    state: str
+    at: float
+
+
 # -------------------------------------------------------------------------- messages
 
 
@@ -335,15 +349,28 @@ def addressee(db: sqlite3.Connection, circle: str, quote: Quote, account: str = 
 # --------------------------------------------------------------------------- batches
 
 
+def put_claim(db: sqlite3.Connection, batch: Claim, error: str = "", source: str = "") -> int:
+    """Store a batch; without an id it gets the next one.
+
+    Args:
+        source: Id of the import it comes with.
+
+    Raises:
+        sqlite3.IntegrityError: There is one of this id.
+    """
+    cursor = db.execute(
+        "INSERT INTO batch (id, session, state, created_at, error, import)"
+        " VALUES (?, ?, ?, ?, ?, ?)",
+        (batch.id or None, batch.session, batch.state, batch.at, error, source),
+    )
+    return int(cursor.lastrowid or 0)
+
+
 def open_batch(
     db: sqlite3.Connection, said: list[Message], at: float, state: str = "waiting", error: str = ""
 ) -> int:
     """Claim messages (of one Session) for a new batch and return its id."""
-    cursor = db.execute(
-        "INSERT INTO batch (session, state, created_at, error) VALUES (?, ?, ?, ?)",
-        (said[0].session, state, at, error),
-    )
-    batch = int(cursor.lastrowid or 0)
+    batch = put_claim(db, Claim(0, said[0].session, state, at), error)
     db.executemany("UPDATE message SET batch = ? WHERE id = ?", [(batch, m.id) for m in said])
     return batch
 

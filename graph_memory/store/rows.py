@@ -313,12 +313,16 @@ class Rows:
 
     def scan(self, cls: type[R]) -> Iterator[R]:
         """All readable rows of ``cls`` in order of id, a page of them in memory."""
-        query = "SELECT kind, id, data FROM row WHERE kind = ? AND id > ? ORDER BY id LIMIT ?"
+        query = "SELECT id, data FROM row WHERE kind = ? AND id > ? ORDER BY id LIMIT ?"
 
-        def page(after: str) -> list[tuple[str, str, str]]:
+        def page(after: str) -> list[tuple[str, str]]:
             return self._db.execute(query, (cls.kind, after, PAGE)).fetchall()
 
-        return readable(paged(page, "", itemgetter(1)))  # type: ignore[return-value]
+        for id, data in paged(page, "", itemgetter(0)):
+            try:
+                yield cls.of_data(json.loads(data))
+            except (ValueError, TypeError, AttributeError, KeyError) as error:
+                logger.warning("%s %s cannot be read and is left out: %s", cls.kind, id, error)
 
     def last_change(self) -> int:
         """Number of the newest change; 0 if there is none."""
@@ -337,15 +341,6 @@ def paged(page: Callable[[K], Sequence[T]], after: K, place: Callable[[T], K]) -
     while some := page(after):
         after = place(some[-1])
         yield from some
-
-
-def readable(page: Iterable[tuple[str, str, str]]) -> Iterator[Row]:
-    """Rows by kind, id and data, without those that cannot be read, which is logged."""
-    for kind, id, data in page:
-        try:
-            yield decode(kind, json.loads(data))
-        except (ValueError, TypeError, AttributeError, KeyError) as error:
-            logger.warning("the %s %s cannot be read and is left out: %s", kind, id, error)
 
 
 # ---------------------------------------------------------------------------- notes

@@ -35,7 +35,7 @@ from ..model import (
     kind_named,
     user_id,
 )
-from ..store.contents import Claim
+from ..store.messages import Claim
 from ..store.pauses import Pause
 from ..text import MAX_MESSAGE, clean, clean_name, normalise
 

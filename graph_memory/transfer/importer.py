@@ -375,7 +375,7 @@ class _ImportTask:
         """The number that a batch has in the memory."""
         if id not in self._batches:
             batch, error = contents.claim(self._intake.db, id)
-            self._batches[id] = self._begun(db, id) or contents.put_claim(
+            self._batches[id] = self._begun(db, id) or mail.put_claim(
                 db, batch if self._run.keeps else replace(batch, id=0), error, self._run.id
             )
         return self._batches[id]

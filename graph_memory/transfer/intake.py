@@ -24,7 +24,6 @@ from ..remember_requests import declined
 from ..settings import Remembers
 from ..store import Draft, Rows, contents
 from ..store import messages as mail
-from ..store.contents import Claim
 from ..store.journal import finished
 from ..store.pauses import Gaps, put_pause
 from ..store.rows import PAGE, is_used, select_messages, write
@@ -159,8 +158,8 @@ class Intake:
                 self.skipped[piece.reason] += piece.count
             case Message():
                 self._insert("message", piece.id, lambda: mail.insert(self.db, piece))
-            case Claim():
-                self._insert("batch", piece.id, lambda: contents.put_claim(self.db, piece))
+            case mail.Claim():
+                self._insert("batch", piece.id, lambda: mail.put_claim(self.db, piece))
             case Presence():
                 values = piece.circle, piece.user, piece.since, piece.until
                 self.db.execute("INSERT OR REPLACE INTO presence VALUES (?, ?, ?, ?, '')", values)
