@@ -159,37 +159,11 @@ RECENT = 3600.0
 """Seconds that people are told how long work ended; what failed, until it is done."""
 LETTING_GO = 2.0
 """Seconds that closing waits for long work to end where it next tells how far it is."""
-Told = Callable[[int, int], None]
-"""Is told how many pieces are done, of how many; from whatever thread."""
-
-
-def unheard(_done: int, _total: int) -> None:
-    """Tell nobody how far something is."""
-
-
-@dataclass(slots=True)
-class Steps:
-    """Steps of long work: counts what is done and tells of it.
-
-    Attributes:
-        total: How many pieces there are, as far as is known.
-    """
-
-    told: Told
-    total: int
-    done: int = 0
-
-    def take(self, count: int, left: int | None = None) -> None:
-        """Note that some more are done, and maybe how many are left."""
-        self.done += count
-        if left is not None:
-            self.total = self.done + left
-        self.told(self.done, self.total)
 
 
 @dataclass(slots=True)
 class Progress:
-    """Long work that is under way, or how it ended.
+    """Long work that is under way, or how it ended; may be told of on any thread.
 
     Attributes:
         kind: ``preview``, ``import``, ``undo`` (of an import), ``forget`` or ``checkup``.
@@ -201,7 +175,7 @@ class Progress:
         is_stopped: Whether it is to end where it next tells how far it is.
     """
 
-    kind: str
+    kind: str = ""
     of: str = ""
     done: int = 0
     total: int = 0
@@ -209,17 +183,21 @@ class Progress:
     result: Any = None
     failure: Exception | None = None
     is_stopped: bool = False
+    _taken: int = 0
 
     @property
     def is_over(self) -> bool:
         """Whether it has ended, well or not."""
         return self.ended_at is not None
 
-    def tell(self, done: int, total: int) -> None:
-        """Say how far it is, or ``ClosedError``."""
+    def take(self, count: int, left: int | None = None) -> None:
+        """Note that some more are done, and maybe how many are left; or ``ClosedError``."""
         if self.is_stopped:
             raise ClosedError("the memory is closed")
-        self.done, self.total = min(done, total), total
+        self._taken += count
+        if left is not None:
+            self.total = self._taken + left
+        self.done = min(self._taken, self.total)
 
 
 class LongWork:
@@ -247,11 +225,11 @@ class LongWork:
         """What has not ended."""
         return [each for each in self._known if not each.is_over]
 
-    async def run(self, kind: str, work: Callable[[Told], Awaitable[T]], of: str = "") -> T:
+    async def run(self, kind: str, work: Callable[[Progress], Awaitable[T]], of: str = "") -> T:
         """Do work that tells how far it is."""
         own = self._enter(kind, of)
         try:
-            own.result = found = await work(own.tell)
+            own.result = found = await work(own)
         except Exception as error:
             own.failure = error
             raise

@@ -15,7 +15,7 @@ import pytest_asyncio
 from graph_memory.deletion.forget_me import Outcome
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
-from graph_memory.supervisor import RECENT, LongWork, Progress, Told
+from graph_memory.supervisor import RECENT, LongWork, Progress
 from graph_memory.transfer import Options
 from tests.waiting import until
 from tests.world import opened
@@ -37,13 +37,13 @@ async def memory(tmp_path: Path) -> AsyncIterator[MemoryService]:
 def figures(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[tuple[int, int]]]:
     """What is told of how far work of each kind is."""
     told: dict[str, list[tuple[int, int]]] = {}
-    tell = Progress.tell
+    take = Progress.take
 
-    def heard(self: Progress, done: int, total: int) -> None:
-        tell(self, done, total)
+    def heard(self: Progress, count: int, left: int | None = None) -> None:
+        take(self, count, left)
         told.setdefault(self.kind, []).append((self.done, self.total))
 
-    monkeypatch.setattr(Progress, "tell", heard)
+    monkeypatch.setattr(Progress, "take", heard)
     return told
 
 
@@ -97,7 +97,7 @@ async def test_who_is_forgotten_goes_piece_by_piece(memory, figures):
 
 async def test_an_examination_says_how_many_steps_are_done(memory, figures):
     checkup = await memory.doctor()
-    assert figures["checkup"] == [(0, 3), (1, 3), (2, 3)]
+    assert figures["checkup"] == [(0, 3), (1, 3), (2, 3), (3, 3)]
     last = memory.journal.works.of("checkup")
     assert last.result is checkup
 
@@ -105,8 +105,8 @@ async def test_an_examination_says_how_many_steps_are_done(memory, figures):
 async def test_work_goes_on_without_whoever_asked_for_it() -> None:
     works, go_on = LongWork(), asyncio.Event()
 
-    async def work(tell: Told) -> str:
-        tell(3, 8)
+    async def work(progress: Progress) -> str:
+        progress.take(3, 5)
         await go_on.wait()
         return "all"
 
@@ -126,10 +126,10 @@ async def test_work_goes_on_without_whoever_asked_for_it() -> None:
 async def test_what_failed_is_told_until_it_is_done_and_what_ended_for_a_while(clock, caplog):
     works = LongWork(clock)
 
-    async def broken(tell: Told) -> None:
+    async def broken(_progress: Progress) -> None:
         raise ValueError("no")
 
-    async def well(tell: Told) -> str:
+    async def well(_progress: Progress) -> str:
         return "done"
 
     with pytest.raises(ValueError, match="no"):
@@ -150,16 +150,16 @@ async def test_what_failed_is_told_until_it_is_done_and_what_ended_for_a_while(c
 async def test_closing_waits_until_a_thread_has_let_go(caplog: pytest.LogCaptureFixture) -> None:
     works, let_go = LongWork(), threading.Event()
 
-    def read(tell: Told) -> None:
+    def read(progress: Progress) -> None:
         try:
-            for number in itertools.count():
-                tell(number, number)
+            while True:
+                progress.take(1)
                 time.sleep(0.01)
         finally:
             time.sleep(0.05)
             let_go.set()
 
-    works.begin(works.run("import", lambda tell: asyncio.to_thread(read, tell)))
+    works.begin(works.run("import", lambda progress: asyncio.to_thread(read, progress)))
     await asyncio.sleep(0.05)
     await works.close()
     assert let_go.is_set()
@@ -169,11 +169,11 @@ async def test_closing_waits_until_a_thread_has_let_go(caplog: pytest.LogCapture
 async def test_what_is_under_way_comes_before_what_has_ended() -> None:
     works, go_on = LongWork(), asyncio.Event()
 
-    async def slow(tell: Told) -> int:
+    async def slow(_progress: Progress) -> int:
         await go_on.wait()
         return 1
 
-    async def quick(tell: Told) -> int:
+    async def quick(_progress: Progress) -> int:
         return 2
 
     task = works.begin(works.run("forget", slow))

@@ -36,7 +36,7 @@ from ..store.journal import Slices, finished
 from ..store.outbox import Heard
 from ..store.rows import Tell, forget_texts, note, noted, notes, rewrite_log
 from ..store.schema import APPLICATION_ID, migrate, require_known
-from ..supervisor import Steps, Supervisor, Told, unheard
+from ..supervisor import Progress, Supervisor
 from . import retraction
 from .message_retention import delete_messages
 from .plan import DeletionPlan, changes_about, orphans, plan_for_user
@@ -241,14 +241,14 @@ def erase(
     tell: Tell = lambda _event: None,
     key: str = "",
     known: DeletionPlan | None = None,
-    told: Told = unheard,
+    progress: Progress | None = None,
 ) -> Slices[None]:
     """Erase a user; what they say from the first slice on is another's.
 
     Args:
         key: By which it is noted until it is done, and the journal is marked then.
         known: What goes with the user, if that was looked up before.
-        told: Is told how far it is: rows, changes and messages looked through.
+        progress: Is told how far it is: rows, changes and messages looked through.
     """
     name = f"{_NOTE}{key}"
     gone = DeletionPlan.noted(db, name)
@@ -259,7 +259,7 @@ def erase(
         gone.at = at
         gone.newest = db.execute(query, (at, ACTOR, REASON)).lastrowid or 0
         gone.note(db, name)
-    work = _Erasure(db, gone, at, tell, told)
+    work = _Erasure(db, gone, at, tell, progress or Progress())
     work.begin()
     yield
     yield from work.rows()
@@ -289,10 +289,10 @@ class _Erasure:
     """One erasure under way; its changes are for views, never for the log."""
 
     def __init__(
-        self, db: sqlite3.Connection, gone: DeletionPlan, at: float, tell: Tell, told: Told
+        self, db: sqlite3.Connection, gone: DeletionPlan, at: float, tell: Tell, steps: Progress
     ) -> None:
         self._db, self._gone, self._at, self._tell = db, gone, at, tell
-        self._steps = Steps(told, 0)
+        self._steps = steps
         self._ops: list[Op] = []
         self._texts: set[str] = set()
         self._touched: set[str] = set()
@@ -485,10 +485,10 @@ class ForgetMe:
     async def forget(self, user: str) -> Outcome:
         """Erase a user for good; messages wait meanwhile."""
 
-        async def work(told: Told) -> Outcome:
+        async def work(progress: Progress) -> Outcome:
             async with self._lock:
                 self._waiting.setdefault(user, None)
-                problem = await self._attempt(user, told)
+                problem = await self._attempt(user, progress)
             if not problem:
                 return Outcome.DONE
             logger.warning("somebody is not forgotten yet: %s", problem)
@@ -515,7 +515,7 @@ class ForgetMe:
     def _at(self, stone: Tombstone) -> float:
         return max(stone.at, self._journal.clock())
 
-    async def _attempt(self, user: str, told: Told = unheard) -> str:
+    async def _attempt(self, user: str, progress: Progress | None = None) -> str:
         """Do what is left to do for a user; returns what went wrong, if anything."""
         try:
             stone = self._waiting[user]
@@ -526,7 +526,7 @@ class ForgetMe:
             known = await self._journal.survey(lambda db: plan_for_user(db, user))
             await self._journal.in_slices(
                 # The wish may be as old as the server was away, or be by a wrong clock.
-                lambda db, tell: erase(db, user, self._at(stone), tell, stone.id, known, told)
+                lambda db, tell: erase(db, user, self._at(stone), tell, stone.id, known, progress)
             )
         except GraphMemoryError as error:
             return brief(error)

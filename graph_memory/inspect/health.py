@@ -25,7 +25,7 @@ from ..locales import TEXTS, explain, say
 from ..recall import Recaller
 from ..store import MENDABLE, Journal, examine, mend
 from ..store.postgres import Bot
-from ..supervisor import Told
+from ..supervisor import Progress
 
 logger = logging.getLogger("graph_memory.inspect")
 
@@ -192,7 +192,9 @@ class Checkup:
     seconds: float
 
 
-async def check_up(journal: Journal, graph: GraphStore, recall: Recaller, told: Told) -> Checkup:
+async def check_up(
+    journal: Journal, graph: GraphStore, recall: Recaller, steps: Progress
+) -> Checkup:
     """Mend the journal and rebuild its views; the memory is in use meanwhile."""
     started, vectors, findings = time.monotonic(), recall.vectors, list[Finding]()
     work = (
@@ -201,9 +203,10 @@ async def check_up(journal: Journal, graph: GraphStore, recall: Recaller, told: 
         partial(_rebuild, "index", recall.rebuild),
     )
     with journal.long_work():
-        for done, step in enumerate(work):
-            told(done, len(work))
+        steps.take(0, len(work))
+        for step in work:
             findings += await step()
+            steps.take(1)
     findings += [ABSENT] if graph.state is GraphState.ABSENT else []
     for each in findings:
         outcome = "mended" if each.is_mended else "not mended"

@@ -32,7 +32,7 @@ from ..model import (
 from ..store import Draft, Rows, contents, presence
 from ..store.journal import Slices
 from ..store.rows import UNDO_IMPORT, Tell, is_used, note, notes, read_change, write
-from ..supervisor import Steps, Told, unheard
+from ..supervisor import Progress
 
 STEP = 200
 """Messages or rows of one transaction: a message that is heard meanwhile waits no longer
@@ -133,7 +133,7 @@ def undo(
     run: Run,
     plan: DeletionPlan,
     at: float,
-    told: Told = unheard,
+    steps: Progress,
 ) -> Slices[int]:
     """Take an import back: what it brought goes, with what was learned from it alone.
 
@@ -144,7 +144,7 @@ def undo(
     run.save(db)
     plan.note(db, run.id)
     yield
-    steps = Steps(told, len(_changes_of(db, run)) + len(plan.ids) + contents.count_rows(db))
+    steps.take(0, len(_changes_of(db, run)) + len(plan.ids) + contents.count_rows(db))
     undoing = _Undoing(db, tell, run, plan, at, steps)
     altered = yield from undoing.take_back_rows()
     for ids in batched(sorted(plan.ids), STEP):
@@ -176,7 +176,7 @@ class _Undoing:
     run: Run
     plan: DeletionPlan
     at: float
-    steps: Steps
+    steps: Progress
 
     def write(self, drop: Iterable[Key], put: Iterable[Row] = ()) -> None:
         write(self.db, Draft(OWNER, UNDO_IMPORT, [*put], [*drop]), self.at, self.tell)

@@ -28,7 +28,7 @@ from ..store import messages as mail
 from ..store.connection import reading
 from ..store.pauses import Gaps, put_pause
 from ..store.rows import EXPIRED, Draft, Tell, reserve, write
-from ..supervisor import Steps, Told, unheard
+from ..supervisor import Progress
 from . import files
 from .deduplication import Said, join, referred, requoted
 from .files import Stop
@@ -111,7 +111,7 @@ class Importer:
     learns: bool = False
     stop: Stop = field(default_factory=Stop)
 
-    async def preview(self, progress: Told = unheard) -> Plan:
+    async def preview(self, progress: Progress) -> Plan:
         """Read and check all of the file; nothing is written to the memory.
 
         Raises:
@@ -120,12 +120,11 @@ class Importer:
         """
         return await asyncio.to_thread(self._preview, progress)
 
-    def _preview(self, progress: Told) -> Plan:
-        steps = Steps(progress, 0)
+    def _preview(self, steps: Progress) -> Plan:
         with reading(self.journal.path) as db, closing(self._take_in(db, steps)) as intake:
             return _plan(db, intake, self._run(db), steps)
 
-    async def run(self, progress: Told = unheard) -> Brought:
+    async def run(self, steps: Progress) -> Brought:
         """Bring everything in that is not here yet; a second time changes nothing.
 
         Raises:
@@ -133,7 +132,6 @@ class Importer:
             JournalError: The journal cannot be written, or somebody was forgotten meanwhile;
                 what came in so far stays, and the next attempt goes on from there.
         """
-        steps = Steps(progress, 0)
         intake, run, deleted = await asyncio.to_thread(self._begin, steps)
         before = run.count, run.rows
         # What a memory's own file brings was learned there.
@@ -148,7 +146,7 @@ class Importer:
         logger.info("import %s: %d messages, %d rows came in", run.id, run.count, run.rows)
         return Brought(run, run.count - before[0], run.rows - before[1])
 
-    def _begin(self, steps: Steps) -> tuple[Intake, Run, _Marks]:
+    def _begin(self, steps: Progress) -> tuple[Intake, Run, _Marks]:
         with reading(self.journal.path) as db:
             return self._take_in(db, steps), self._run(db), _deleted(db)
 
@@ -171,7 +169,7 @@ class Importer:
                         self.stop.look()
         return found.hexdigest()
 
-    def _take_in(self, db: sqlite3.Connection, steps: Steps) -> Intake:
+    def _take_in(self, db: sqlite3.Connection, steps: Progress) -> Intake:
         """All of the file, checked, without those who asked to be forgotten."""
         intake = Intake(self.format, self.options.zone)
         try:
@@ -239,7 +237,7 @@ def _found(db: sqlite3.Connection, intake: Intake, message: Message, *, keeps: b
     return int(found[0]) if found else None
 
 
-def _plan(db: sqlite3.Connection, intake: Intake, run: Run, steps: Steps) -> Plan:
+def _plan(db: sqlite3.Connection, intake: Intake, run: Run, steps: Progress) -> Plan:
     count = "SELECT session, count(*) FROM message GROUP BY session"
     counts: dict[str, int] = dict(intake.db.execute(count).fetchall())
     sessions = sorted(contents.sessions(intake.db).values(), key=lambda s: -counts.get(s.id, 0))
@@ -265,7 +263,7 @@ def _plan(db: sqlite3.Connection, intake: Intake, run: Run, steps: Steps) -> Pla
     )
 
 
-def _new(db: sqlite3.Connection, intake: Intake, steps: Steps) -> int:
+def _new(db: sqlite3.Connection, intake: Intake, steps: Progress) -> int:
     new = 0
     for message in contents.messages(intake.db):
         number = _found(db, intake, message, keeps=False)
@@ -281,7 +279,7 @@ class _ImportTask:
     """An import under way, in transactions of a few pieces."""
 
     def __init__(
-        self, importer: Importer, intake: Intake, run: Run, deleted: _Marks, steps: Steps
+        self, importer: Importer, intake: Intake, run: Run, deleted: _Marks, steps: Progress
     ) -> None:
         self._intake, self._run, self._deleted = intake, run, deleted
         self._journal, self._at = importer.journal, importer.now()  # one time for all of it

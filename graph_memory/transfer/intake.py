@@ -28,7 +28,7 @@ from ..store.journal import finished
 from ..store.pauses import Gaps, put_pause
 from ..store.rows import PAGE, is_used, select_messages, write
 from ..store.schema import migrate
-from ..supervisor import Steps
+from ..supervisor import Progress
 from ..text import blocks, clean, clean_name, tokens
 from .deduplication import Said, recognised
 from .file_format import Piece
@@ -212,7 +212,7 @@ class Intake:
         held: Callable[[str, list[str]], Iterable[Said]],
         gaps: Gaps,
         remembers: Remembers,
-        steps: Steps,
+        steps: Progress,
     ) -> None:
         """Put lines in order, cut them into episodes and batches, and check everything.
 
@@ -317,7 +317,7 @@ class Intake:
         write(self.db, Draft("import", "intake", drop=[*told]), 0.0)
         self.skipped["paused"] += len(told)
 
-    def _cut(self, session: Session, steps: Steps) -> None:
+    def _cut(self, session: Session, steps: Progress) -> None:
         """Let batches claim the lines of a Session, by the rules of what is heard."""
         after = 0
         query = "WHERE session = ? AND id > ? ORDER BY id LIMIT ?"

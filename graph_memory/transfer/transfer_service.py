@@ -18,7 +18,7 @@ from ..learning import Learning
 from ..model import Asker
 from ..store import Rows
 from ..store.connection import reading
-from ..supervisor import NEVER, Progress, Supervisor, Told
+from ..supervisor import NEVER, Progress, Supervisor
 from . import files, import_runs
 from .export import Exported, lines_for, write_export
 from .files import Stop
@@ -213,12 +213,12 @@ class TransferService(Part):
             GraphMemoryError: As :meth:`Importer.run`.
         """
 
-        async def work(tell: Told) -> Brought:
+        async def work(progress: Progress) -> Brought:
             async with self._lock:
                 await self._finish_undoing()
                 await self._journal.set_note(_BEGUN, importer.path.name)
                 try:
-                    brought = await importer.run(tell)
+                    brought = await importer.run(progress)
                 except ClosedError:  # the next start tells of it, as after a kill
                     raise
                 except Exception:
@@ -247,9 +247,9 @@ class TransferService(Part):
             return await self._undo(id)
 
     async def _undo(self, id: str) -> Undone:
-        async def work(tell: Told) -> Undone:
+        async def work(progress: Progress) -> Undone:
             run, plan = await self._journal.survey(lambda db: import_runs.plan_undo(db, id))
-            undo = partial(import_runs.undo, run=run, plan=plan, at=self._now(), told=tell)
+            undo = partial(import_runs.undo, run=run, plan=plan, at=self._now(), steps=progress)
             kept = await self._journal.in_slices(undo)
             return Undone(len(plan.ids), kept)
 

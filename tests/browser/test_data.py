@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from graph_memory.astrbot import Runtime
-from graph_memory.supervisor import Told
+from graph_memory.supervisor import Progress
 from graph_memory.transfer.transfer_service import Undone
 from tests.makers import message, private
 from webui import WebServer
@@ -22,11 +22,11 @@ pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="package")]
 
 @pytest.mark.parametrize(("language", "width"), [("zh", 1280), ("en", 360)])
 async def test_long_work_is_followed_over_a_reload_to_its_end(visit, service, language, width):
-    works, go_on, told = service.journal.works, asyncio.Event(), list[Told]()
+    works, go_on, told = service.journal.works, asyncio.Event(), list[Progress]()
 
-    async def work(tell: Told) -> Undone:
-        told.append(tell)
-        tell(1_200, 5_000)
+    async def work(progress: Progress) -> Undone:
+        told.append(progress)
+        progress.take(1_200, 3_800)
         await go_on.wait()
         return Undone(1_000, 0)
 
@@ -37,7 +37,7 @@ async def test_long_work_is_followed_over_a_reload_to_its_end(visit, service, la
     assert await bar.get_attribute("value") == "1200"
     await page.reload()
     await expect(page.locator("[data-progress]")).to_contain_text("1,200 / 5,000")
-    told[0](4_800, 5_000)
+    told[0].take(3_600)
     await expect(page.locator("[data-progress]")).to_contain_text("4,800 / 5,000")
     assert await page.evaluate("document.querySelector('progress').value") == 4_800
     go_on.set()

@@ -12,6 +12,7 @@ import pytest
 from graph_memory.errors import FormatError
 from graph_memory.model import Message, Presence, Session
 from graph_memory.store import Journal
+from graph_memory.supervisor import Progress
 from graph_memory.transfer import Importer, Options, Plan, Run
 from graph_memory.transfer.export import write_export
 from graph_memory.transfer.files import detect
@@ -64,7 +65,7 @@ async def brought(
     journal: Journal, path: Path, options: Options = OPTIONS, format: str = "", **more: Any
 ) -> tuple[Plan, Run]:
     work = importer(journal, path, options, format, **more)
-    return await work.preview(), (await work.run()).run
+    return await work.preview(Progress()), (await work.run(Progress())).run
 
 
 async def refused(journal: Journal, path: Path, *about: Any, **more: Any) -> FormatError:

@@ -8,7 +8,7 @@ from graph_memory.inference.token_budget import TokenBudget
 from graph_memory.learning import Learning
 from graph_memory.learning.batching import FEW
 from graph_memory.model import Entity, Episode, Fact, Mention, Name, Session
-from graph_memory.supervisor import NEVER
+from graph_memory.supervisor import NEVER, Progress
 from graph_memory.transfer import TransferService
 from graph_memory.transfer.import_runs import saved
 from tests.makers import T0, context, group, private, scan
@@ -64,7 +64,7 @@ async def test_what_was_imported_is_learned_if_asked(tmp_path: Path) -> None:
         # What was learned there is not learned again where it is taken to.
         own = put(tmp_path / "own.jsonl", await exported(journal))
         async with opened(tmp_path / "b") as other:
-            assert not (await importer(other, own, learns=True).run()).run.learns
+            assert not (await importer(other, own, learns=True).run(Progress())).run.learns
         assert await scan(journal, Mood)
         # Taken back, what was learned from it goes as well.
         assert (await mover.undo()).kept == 0

@@ -43,6 +43,7 @@ from graph_memory.model import (
 from graph_memory.settings import Settings
 from graph_memory.store import Journal
 from graph_memory.store.pauses import Pauses
+from graph_memory.supervisor import Progress
 from graph_memory.transfer import TransferService
 from graph_memory.transfer.deduplication import referred
 from graph_memory.transfer.file_format import pack, unpack
@@ -214,7 +215,7 @@ async def test_an_own_file_brings_nothing_of_a_pause_or_of_groups_that_are_off(o
     await pauses.pause("user", user("1"))
     await pauses.resume("user", user("1"))
     path = put(tmp_path / "x.jsonl", await exported(one))
-    plan = await importer(two, path).preview()
+    plan = await importer(two, path).preview(Progress())
     assert (plan.skipped, plan.new) == ({"paused": 2}, 3)
     plan, _ = await brought(
         two, path, remembers=Settings(never_remember=("*:GroupMessage:*",)).remembers
@@ -374,7 +375,7 @@ async def test_a_pause_that_is_over_travels_and_no_later_import_fills_it(one, tw
         json.dumps({"time": T0 + at, "sender": who, "text": f"{at}", _kind(place): place}) + "\n"
         for at, who, place in said
     )
-    plan = await importer(two, put(tmp_path / "chat.jsonl", text.encode())).preview()
+    plan = await importer(two, put(tmp_path / "chat.jsonl", text.encode())).preview(Progress())
     assert (plan.skipped, plan.new) == ({"paused": 2}, 2)
 
 

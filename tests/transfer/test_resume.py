@@ -20,7 +20,7 @@ from graph_memory.deletion import forget_me, retraction
 from graph_memory.errors import ClosedError, FormatError, JournalError
 from graph_memory.locales import explain
 from graph_memory.store import Journal
-from graph_memory.supervisor import LongWork
+from graph_memory.supervisor import LongWork, Progress
 from graph_memory.transfer.import_runs import saved
 from tests.makers import T0, broken_off, group, message, user
 from tests.recall.histories import History, histories
@@ -51,7 +51,7 @@ KILLED = textwrap.dedent("""
                     os.kill(os.getpid(), signal.SIGKILL)
                 return result
             journal.alter = fatal
-            await importer(journal, source, learns=True).run()
+            await importer(journal, source, learns=True).run(Progress())
 
     asyncio.run(main())
 """)
@@ -132,7 +132,7 @@ async def test_an_import_stops_while_somebody_is_being_forgotten(tmp_path, monke
 
         monkeypatch.setattr(journal, "alter", forgetting)
         with pytest.raises(JournalError, match="forgotten meanwhile") as caught:
-            await importer(journal, path).run()
+            await importer(journal, path).run(Progress())
         assert "期间有人被彻底忘记" in explain("zh", caught.value)
         assert len(await everything(journal)) == 0
 
@@ -153,9 +153,9 @@ async def test_only_what_is_in_the_file_must_not_be_taken_back_meanwhile(tmp_pat
 
         monkeypatch.setattr(two, "alter", retracting)
         with pytest.raises(JournalError, match="forgotten meanwhile"):
-            await importer(two, own).run()
+            await importer(two, own).run(Progress())
         marks.append(retraction.mark_of(heard.sender, heard.ref, heard.at))
-        assert (await importer(two, own).run()).run.state == "done"
+        assert (await importer(two, own).run(Progress())).run.state == "done"
         assert len(await everything(two)) == COUNT - 1 + 1
 
 
@@ -177,7 +177,7 @@ async def _undone(here: History, there: History, breaks: tuple[int, int], steps:
             for number in breaks:
                 with broken_off(two, number), pytest.MonkeyPatch.context() as patch:
                     patch.setattr("graph_memory.transfer.importer.STEP", 2)
-                    await importer(two, path).run()
+                    await importer(two, path).run(Progress())
             await brought(two, path)
             whole = await state(two)
             await brought(two, path)

@@ -21,6 +21,7 @@ from graph_memory.model import Episode, Fact, Mention, Name
 from graph_memory.settings import Remembers, Settings
 from graph_memory.store import Journal
 from graph_memory.store.pauses import Pauses
+from graph_memory.supervisor import Progress
 from graph_memory.transfer import rename_chat
 from graph_memory.transfer.intake import Intake
 from graph_memory.transfer.sources import astrbot_history, circle_meant, place_of
@@ -143,7 +144,7 @@ async def test_what_was_taken_back_with_one_account_comes_in_by_no_log(journal, 
         {"time": T0 + 30, "sender": "1", "text": "说错了"},
         {"time": T0 + 9_000, "sender": "1", "text": "在"},
     )
-    plan = await importer(journal, put(tmp_path / "x.jsonl", log)).preview()
+    plan = await importer(journal, put(tmp_path / "x.jsonl", log)).preview(Progress())
     assert (plan.new, plan.skipped) == (1, {"paused": 1})
 
 
@@ -168,25 +169,25 @@ async def test_what_was_said_while_nothing_was_to_be_stored_stays_outside(journa
         tmp_path / "x.jsonl",
         lines(*({"time": T0 + at, "sender": by, "text": t} | more for at, by, t, more in said)),
     )
-    plan = await importer(journal, path).preview()
+    plan = await importer(journal, path).preview(Progress())
     assert plan.skipped == {"paused": 6}
     assert {text for _, text in plan.examples} <= {"开始前", "之后", "在呢", "早日康复", "群还开着"}
 
     def without(*entries: str, only: str = "*") -> Remembers:
         return Settings(never_remember=entries, remember_only=(only,)).remembers
 
-    plan = await importer(journal, path, remembers=without("*:GroupMessage:*")).preview()
+    plan = await importer(journal, path, remembers=without("*:GroupMessage:*")).preview(Progress())
     assert (plan.skipped, plan.new) == ({"paused": 8}, 3)
-    plan = await importer(journal, path, remembers=without("2")).preview()
+    plan = await importer(journal, path, remembers=without("2")).preview(Progress())
     assert (plan.skipped, plan.new) == ({"paused": 7}, 4)
-    plan = await importer(journal, path, remembers=without(only="8")).preview()
+    plan = await importer(journal, path, remembers=without(only="8")).preview(Progress())
     assert (plan.skipped, plan.new) == ({"paused": 10}, 1)
     assert {text for _, text in plan.examples} == {"群还开着"}
 
 
 async def test_secrets_are_masked_in_what_is_shown_before(journal: Journal, tmp_path: Path) -> None:
     path = put(tmp_path / "x.jsonl", lines({"time": T0, "sender": "1", "text": "密码是hunter22"}))
-    plan = await importer(journal, path).preview()
+    plan = await importer(journal, path).preview(Progress())
     assert [text for _, text in plan.examples] == ["密码是••••••"]
 
 
@@ -311,10 +312,10 @@ async def test_what_was_looked_at_before_is_looked_at_again(journal, tmp_path):
     here = group("9")
     kept = conversation(1, "qq:GroupMessage:9", [turn("user", "我在学大提琴")])
     work = importer(journal, astrbot(tmp_path, kept))
-    assert (await work.preview()).new == 1
+    assert (await work.preview(Progress())).new == 1
     await hear(journal, here, message(here, user("1"), "我在学大提琴", T0 - 400 * DAY, ref="5@1"))
-    assert (await work.preview()).new == 0
-    assert (await work.run()).messages == 0
+    assert (await work.preview(Progress())).new == 0
+    assert (await work.run(Progress())).messages == 0
 
 
 def test_times_never_run_backwards() -> None:

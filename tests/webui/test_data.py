@@ -12,7 +12,7 @@ from starlette.requests import ClientDisconnect
 
 from graph_memory.errors import FormatError, GraphError, StorageError
 from graph_memory.service import MemoryService
-from graph_memory.supervisor import Told
+from graph_memory.supervisor import Progress
 from graph_memory.transfer import Run
 from graph_memory.transfer.transfer_service import Undone
 from webui.guard import MAX_BODY
@@ -170,12 +170,12 @@ async def test_what_the_doctor_could_not_mend_is_said(mine, own, monkeypatch):
 async def test_long_work_is_followed_over_pages_and_its_end_is_said(mine, own):
     works, go_on = own.journal.works, asyncio.Event()
 
-    async def work(tell: Told) -> Undone:
-        tell(3, 8)
+    async def work(progress: Progress) -> Undone:
+        progress.take(3, 5)
         await go_on.wait()
         return Undone(5, 0)
 
-    async def waits(_tell: Told) -> Undone:
+    async def waits(_progress: Progress) -> Undone:
         await go_on.wait()
         return Undone(7, 2)
 
