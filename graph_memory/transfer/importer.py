@@ -10,13 +10,12 @@ import asyncio
 import hashlib
 import logging
 import sqlite3
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import islice
+from itertools import batched
 from pathlib import Path
-from typing import TypeVar
 
 from ..deletion import retraction
 from ..errors import FormatError, JournalError
@@ -26,6 +25,7 @@ from ..settings import Remembers, Settings
 from ..store import Journal, Rows, contents, presence
 from ..store import messages as mail
 from ..store.connection import reading
+from ..store.journal import Slices
 from ..store.pauses import Gaps, put_pause
 from ..store.rows import EXPIRED, Draft, Tell, reserve, write
 from ..supervisor import Progress
@@ -39,7 +39,6 @@ from .sources import Options
 logger = logging.getLogger("graph_memory.transfer")
 
 EXAMPLES = 5
-T = TypeVar("T")
 _Marks = set[tuple[str, str]]
 _FORGOTTEN = (
     "SELECT json_extract(o.value, '$[1]') FROM change c, json_each(c.ops) o"
@@ -132,13 +131,11 @@ class Importer:
             JournalError: The journal cannot be written, or somebody was forgotten meanwhile;
                 what came in so far stays, and the next attempt goes on from there.
         """
-        intake, run, deleted = await asyncio.to_thread(self._begin, steps)
+        task = await asyncio.to_thread(self._begin, steps)
+        intake, run = task.intake, task.run
         before = run.count, run.rows
-        # What a memory's own file brings was learned there.
-        run.learns = run.learns or (self.learns and intake.batches > 0)
         try:
-            task = await asyncio.to_thread(_ImportTask, self, intake, run, deleted, steps)
-            await task.run()
+            await self.journal.in_slices(task.bring)
         except Exception:  # if it was cancelled, the journal's thread may be reading from it still
             intake.close()
             raise
@@ -146,9 +143,12 @@ class Importer:
         logger.info("import %s: %d messages, %d rows came in", run.id, run.count, run.rows)
         return Brought(run, run.count - before[0], run.rows - before[1])
 
-    def _begin(self, steps: Progress) -> tuple[Intake, Run, _Marks]:
+    def _begin(self, steps: Progress) -> _ImportTask:
         with reading(self.journal.path) as db:
-            return self._take_in(db, steps), self._run(db), _deleted(db)
+            intake, run = self._take_in(db, steps), self._run(db)
+            # What a memory's own file brings was learned there.
+            run.learns = run.learns or (self.learns and intake.batches > 0)
+            return _ImportTask(intake, run, _deleted(db), self.now(), steps)
 
     def _run(self, db: sqlite3.Connection) -> Run:
         """The run of this file as an earlier attempt left it, or a new one."""
@@ -276,60 +276,55 @@ def _new(db: sqlite3.Connection, intake: Intake, steps: Progress) -> int:
 
 
 class _ImportTask:
-    """An import under way, in transactions of a few pieces."""
+    """An import under way."""
 
     def __init__(
-        self, importer: Importer, intake: Intake, run: Run, deleted: _Marks, steps: Progress
+        self, intake: Intake, run: Run, deleted: _Marks, at: float, steps: Progress
     ) -> None:
-        self._intake, self._run, self._deleted = intake, run, deleted
-        self._journal, self._at = importer.journal, importer.now()  # one time for all of it
+        self.intake, self.run = intake, run
+        self._deleted, self._at = deleted, at  # one time for all of it
         self._steps = steps
         steps.take(0, contents.size(intake.db))
         self._sessions = contents.sessions(intake.db)
         self._batches: dict[int, int] = {}
         self._forgotten: set[str] = set()
 
-    async def run(self) -> None:
-        await self._step(self._begin, 0)
-        await self._bring(contents.messages(self._intake.db), self._messages)
-        await self._step(self._presences, 0)
-        await self._bring(contents.rows(self._intake.db), self._rows)
-        await self._step(self._finish, 0)
-
-    async def _bring(
-        self, pieces: Iterator[T], work: Callable[[list[T], sqlite3.Connection, Tell], None]
-    ) -> None:
-        while some := await asyncio.to_thread(lambda: list(islice(pieces, STEP))):
-            await self._step(partial(work, some), len(some))
-
-    async def _step(self, work: Callable[[sqlite3.Connection, Tell], None], count: int) -> None:
-        """Do a piece of the work in a transaction, and note how far it is."""
-
-        def step(db: sqlite3.Connection, tell: Tell) -> None:
+    def bring(self, db: sqlite3.Connection, tell: Tell) -> Slices[None]:
+        """Bring everything in, and note with each piece how far it is."""
+        for work, count in self._pieces():
             if (deleted := _deleted(db)) != self._deleted:
                 self._look_again(deleted)
             work(db, tell)
-            self._run.save(db)
+            self.run.save(db)
+            self._steps.take(count)
+            yield
 
-        await self._journal.alter(step)
-        self._steps.take(count)
+    def _pieces(self) -> Iterator[tuple[Callable[[sqlite3.Connection, Tell], None], int]]:
+        """What is to be done, and how many messages or rows each piece has."""
+        yield self._begin, 0
+        for said in batched(contents.messages(self.intake.db), STEP):
+            yield partial(self._messages, said), len(said)
+        yield self._presences, 0
+        for rows in batched(contents.rows(self.intake.db), STEP):
+            yield partial(self._rows, rows), len(rows)
+        yield self._finish, 0
 
     def _look_again(self, deleted: _Marks) -> None:
         """Go on unless somebody was forgotten, or something of the file taken back."""
         marks = {mark for mark, _ in deleted - self._deleted}
         is_erasure = any(at for _, at in deleted ^ self._deleted)
-        if is_erasure or retraction.held(self._intake.db, marks):
+        if is_erasure or retraction.held(self.intake.db, marks):
             text = "somebody was forgotten meanwhile; import the file again"
             raise JournalError(text).told("forgotten_meanwhile")
         self._deleted = deleted
 
     def _begin(self, db: sqlite3.Connection, tell: Tell) -> None:
-        run = self._run
+        run = self.run
         if run.state == "new" and contents.is_empty(db):
             run.keeps = True
-            highest = self._intake.db.execute("SELECT max(id) FROM batch").fetchone()[0] or 0
+            highest = self.intake.db.execute("SELECT max(id) FROM batch").fetchone()[0] or 0
             # No number that is referred to may become that of something else one day.
-            reserve(db, {"message": self._intake.highest, "batch": highest})
+            reserve(db, {"message": self.intake.highest, "batch": highest})
         run.keeps = run.keeps and run.state in ("new", "running")
         run.state = "running"
         self._forgotten = {id for (id,) in db.execute(_FORGOTTEN, (EXPIRED, Fact.kind))}
@@ -337,27 +332,27 @@ class _ImportTask:
         new: list[Row] = [each for id, each in self._sessions.items() if id not in here]
         self._put(db, new, run.reason, tell)
         over = {(kind, id, at) for kind, id, at, until in contents.every_pause(db) if until}
-        for pause in (p for p in contents.every_pause(self._intake.db) if p[:3] not in over):
+        for pause in (p for p in contents.every_pause(self.intake.db) if p[:3] not in over):
             put_pause(db, *pause)
         if run.keeps:
-            for batch in contents.claims(self._intake.db):
+            for batch in contents.claims(self.intake.db):
                 self._claim(db, batch.id)
 
     def _put(self, db: sqlite3.Connection, rows: list[Row], reason: str, tell: Tell) -> None:
         if change := write(db, Draft(OWNER, reason, rows), self._at, tell):
-            self._run.rows += len(change.ops)
+            self.run.rows += len(change.ops)
 
-    def _messages(self, page: list[Message], db: sqlite3.Connection, tell: Tell) -> None:
+    def _messages(self, page: Sequence[Message], db: sqlite3.Connection, tell: Tell) -> None:
         for message in page:
-            found = _found(db, self._intake, message, keeps=self._run.keeps)
+            found = _found(db, self.intake, message, keeps=self.run.keeps)
             if found is None:
                 found = self._store(db, message, tell)
-            self._intake.settle(message.id, found)
+            self.intake.settle(message.id, found)
 
     def _store(self, db: sqlite3.Connection, message: Message, tell: Tell) -> int:
-        run, batch = self._run, message.batch
+        run, batch = self.run, message.batch
         if not run.keeps:
-            numbers = self._intake.numbers(referred(message))
+            numbers = self.intake.numbers(referred(message))
             number = None if batch is None else self._claim(db, batch)
             message = replace(requoted(message, numbers), id=0, batch=number)
         stored = mail.insert(db, message, run.id)
@@ -372,28 +367,28 @@ class _ImportTask:
     def _claim(self, db: sqlite3.Connection, id: int) -> int:
         """The number that a batch has in the memory."""
         if id not in self._batches:
-            batch, error = contents.claim(self._intake.db, id)
+            batch, error = contents.claim(self.intake.db, id)
             self._batches[id] = self._begun(db, id) or mail.put_claim(
-                db, batch if self._run.keeps else replace(batch, id=0), error, self._run.id
+                db, batch if self.run.keeps else replace(batch, id=0), error, self.run.id
             )
         return self._batches[id]
 
     def _begun(self, db: sqlite3.Connection, id: int) -> int | None:
         """The number that an earlier attempt at this import gave to a batch."""
-        if self._run.keeps:
+        if self.run.keeps:
             found = db.execute("SELECT id FROM batch WHERE id = ?", (id,)).fetchone()
             return int(found[0]) if found else None
         live = "SELECT l.number FROM message m JOIN live l ON l.id = m.id WHERE m.batch = ?"
         query = "SELECT batch FROM message WHERE id = ? AND import = ?"
-        numbers = self._intake.db.execute(live, (id,)).fetchall()
-        found = (db.execute(query, (number, self._run.id)).fetchone() for (number,) in numbers)
+        numbers = self.intake.db.execute(live, (id,)).fetchall()
+        found = (db.execute(query, (number, self.run.id)).fetchone() for (number,) in numbers)
         return next((int(row[0]) for row in found if row and row[0]), None)
 
     def _presences(self, db: sqlite3.Connection, tell: Tell) -> None:
-        for each in contents.presences(self._intake.db):
-            presence.adopt(db, self._run.id, each, tell)
+        for each in contents.presences(self.intake.db):
+            presence.adopt(db, self.run.id, each, tell)
 
-    def _rows(self, some: list[Row], db: sqlite3.Connection, tell: Tell) -> None:
+    def _rows(self, some: Sequence[Row], db: sqlite3.Connection, tell: Tell) -> None:
         here = Rows(db)
         new: dict[tuple[str, str], Row] = {}
         wider: dict[tuple[str, str], Row] = {}
@@ -405,17 +400,17 @@ class _ImportTask:
                 continue
             rows = new if standing is None else wider
             rows[key] = join(rows.get(key) or standing, row)
-        self._put(db, list(new.values()), self._run.reason, tell)
-        self._put(db, list(wider.values()), self._run.widening, tell)
+        self._put(db, list(new.values()), self.run.reason, tell)
+        self._put(db, list(wider.values()), self.run.widening, tell)
 
-    def _renumbered(self, some: list[Row]) -> Iterator[Row]:
+    def _renumbered(self, some: Sequence[Row]) -> Iterator[Row]:
         others = [row for row in some if not isinstance(row, Session)]
-        if self._run.keeps:
+        if self.run.keeps:
             yield from others
             return
-        numbers = self._intake.numbers(id for row in others for id in referred(row))
+        numbers = self.intake.numbers(id for row in others for id in referred(row))
         for row in others:
-            moved = row.renumbered(numbers, self._intake.span)
+            moved = row.renumbered(numbers, self.intake.span)
             if isinstance(moved, Episode) and moved.parts:
                 moved = replace(moved, parts=self._parts(moved.parts))
             if moved is not None:
@@ -423,9 +418,9 @@ class _ImportTask:
 
     def _parts(self, parts: Iterable[str]) -> tuple[str, ...]:
         """The ids that the parts of a record have in the memory."""
-        found = {id: Rows(self._intake.db).get(Episode, id) for id in parts}
-        moved = {id: row and row.renumbered({}, self._intake.span) for id, row in found.items()}
+        found = {id: Rows(self.intake.db).get(Episode, id) for id in parts}
+        moved = {id: row and row.renumbered({}, self.intake.span) for id, row in found.items()}
         return tuple(row.id if row else id for id, row in moved.items())
 
     def _finish(self, db: sqlite3.Connection, tell: Tell) -> None:
-        self._run.state = "done"
+        self.run.state = "done"

@@ -28,6 +28,7 @@ from graph_memory.model import Episode, Session, Turn, asker_of, episode_id
 from graph_memory.retention import DAY
 from graph_memory.settings import Settings
 from graph_memory.store import Draft, Journal
+from graph_memory.supervisor import Progress
 from graph_memory.text import telling
 from graph_memory.transfer import Importer, Options
 from tests.transfer.support import exported
@@ -200,7 +201,7 @@ async def test_what_was_brought_in_with_its_records_is_not_summed_up_again(
     now = map(float, itertools.count(round(world.clock())))
     async with moved(tmp_path / "other") as other:
         kind = "memory"
-        await Importer(tmp_path, other, path, kind, Options(), lambda: next(now)).run()
+        await Importer(tmp_path, other, path, kind, Options(), lambda: next(now)).run(Progress())
         world.clock.now = next(now)
         assert await World(other, world.clock).run() == 0
 

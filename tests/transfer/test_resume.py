@@ -36,21 +36,23 @@ COUNT = 1_500
 KILLED = textwrap.dedent("""
     import asyncio, os, signal, sys
     from pathlib import Path
+    from graph_memory.store import journal as store
+    from graph_memory.supervisor import Progress
     from tests.transfer.support import importer, opened
 
     root, source, steps = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
 
     async def main():
         async with opened(root) as journal:
-            alter, left = journal.alter, steps
-            async def fatal(work):
+            transact, left = journal._transact, steps
+            async def fatal(work, *rest):
                 nonlocal left
-                result = await alter(work)
+                result = await transact(work, *rest)
                 left -= 1
                 if left == 0:  # what was just done is on disk, and nobody was told
                     os.kill(os.getpid(), signal.SIGKILL)
                 return result
-            journal.alter = fatal
+            journal._transact, store.SLICE = fatal, 0.0
             await importer(journal, source, learns=True).run(Progress())
 
     asyncio.run(main())
@@ -122,15 +124,17 @@ async def test_an_import_stops_while_somebody_is_being_forgotten(tmp_path, monke
     """Not only once that is done: what came in meanwhile would stay."""
     path = source(tmp_path / "x.jsonl")
     async with opened(tmp_path / "a") as journal:
-        alter = journal.alter
+        transact = journal._transact
 
-        async def forgetting(work: Callable[..., T]) -> T:
-            result = await alter(work)
+        async def forgetting(work: Callable[..., T], *rest: Any) -> T:
+            result = await transact(work, *rest)
+            monkeypatch.setattr(journal, "_transact", transact)
             with broken_off(journal, 1):
                 await journal.in_slices(lambda db, tell: forget_me.erase(db, user("3"), T0, tell))
             return result
 
-        monkeypatch.setattr(journal, "alter", forgetting)
+        monkeypatch.setattr("graph_memory.store.journal.SLICE", 0.0)
+        monkeypatch.setattr(journal, "_transact", forgetting)
         with pytest.raises(JournalError, match="forgotten meanwhile") as caught:
             await importer(journal, path).run(Progress())
         assert "期间有人被彻底忘记" in explain("zh", caught.value)
@@ -144,14 +148,15 @@ async def test_only_what_is_in_the_file_must_not_be_taken_back_meanwhile(tmp_pat
         own = put(tmp_path / "own.jsonl", await exported(one))
         (told,) = await one.messages([COUNT])
         (heard,) = await hear(two, group("8"), message(group("8"), user("3"), "说错了"))
-        alter, marks = two.alter, [retraction.mark_of(told.sender, told.ref, told.at)]
+        transact, marks = two._transact, [retraction.mark_of(told.sender, told.ref, told.at)]
 
-        async def retracting(work: Callable[..., T]) -> T:
-            result = await alter(work)
-            await alter(lambda db, _tell: retraction.put_marks(db, marks, repr(T0)))
+        async def retracting(work: Callable[..., T], *rest: Any) -> T:
+            result = await transact(work, *rest)
+            await transact(lambda db: retraction.put_marks(db, marks, repr(T0)))
             return result
 
-        monkeypatch.setattr(two, "alter", retracting)
+        monkeypatch.setattr("graph_memory.store.journal.SLICE", 0.0)
+        monkeypatch.setattr(two, "_transact", retracting)
         with pytest.raises(JournalError, match="forgotten meanwhile"):
             await importer(two, own).run(Progress())
         marks.append(retraction.mark_of(heard.sender, heard.ref, heard.at))

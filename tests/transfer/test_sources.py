@@ -500,8 +500,9 @@ def test_a_chat_from_qq_that_is_cut_off_is_none(data: st.DataObject) -> None:
 
 async def test_a_preview_tells_how_far_it_is(journal: Journal, tmp_path: Path) -> None:
     said = [{"time": T0 + n, "sender": "1", "text": f"第 {n} 句"} for n in range(3)]
-    told: list[tuple[int, int]] = []
-    path = put(tmp_path / "x.jsonl", lines(*said))
-    await importer(journal, path).preview(lambda *far: told.append(far))
-    assert told[0] == (1, 0), "nobody knows yet how much it is"
-    assert told[-1] == (12, 12), "each line is read, entered, cut into an episode, and compared"
+    steps, path = Progress(), put(tmp_path / "x.jsonl", lines(*said))
+    steps.take(0)
+    assert (steps.done, steps.total) == (0, 0), "nobody knows yet how much it is"
+    await importer(journal, path).preview(steps)
+    far = steps.done, steps.total
+    assert far == (12, 12), "each line is read, entered, cut into an episode, and compared"
