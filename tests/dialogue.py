@@ -6,6 +6,7 @@ import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -279,7 +280,7 @@ class Dialogue:
             case "graph-away":
                 await memory.graph.close()
             case "trim":
-                await trim_log(memory.journal, self.world.clock[0])
+                await memory.journal.in_slices(partial(trim_log, now=self.world.clock[0]))
             case _ if sign.startswith("<"):
                 caller = CALLERS[sign[1:] or "Z"]
                 await memory.learning.reply(caller.session, text, to=caller.user)

@@ -253,7 +253,8 @@ class Backups(Part):
             problem = error
         failed, self._unpurged = bool(self.problem), ""
         await self.purge(due=made is not None or failed)
-        await message_retention.trim_log(self._journal, self._now())
+        trim_log = partial(message_retention.trim_log, now=self._now())
+        await self._journal.in_slices(trim_log)
         if problem:
             raise problem
         return made

@@ -154,11 +154,12 @@ class Upkeep(Part):
         """Do everything that is due: facts, then summaries, then what may go."""
         now, settings = self._now(), self._context.settings
         done = await self._tend(now) if settings.prune_interval else Report(0, 0)
+        await self._quiet()
         if days := settings.keep_messages_days:
             before = now - days * DAY
-            thinned = await message_retention.thin(self._journal, before, self._quiet)
+            thinned = await self._journal.in_slices(partial(message_retention.thin, before=before))
             done = replace(done, thinned=thinned)
-        await message_retention.prune(self._journal, self._embedding(), now, self._quiet)
+        await message_retention.prune(self._journal, self._embedding(), now)
         await self._journal.set_note(_LAST_RUN, str(self._now()))
         await asyncio.to_thread(trim_heap)  # what a day of messages left behind
         if done != Report(0, 0):

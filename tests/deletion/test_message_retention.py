@@ -3,6 +3,7 @@
 import asyncio
 import time
 from dataclasses import replace
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -248,18 +249,14 @@ async def test_the_journal_knows_when_somebody_last_spoke(journal: Journal) -> N
     assert before <= journal.heard_at <= time.monotonic()
 
 
-async def no_pause() -> None:
-    await asyncio.sleep(0)
-
-
 async def test_vectors_of_a_model_of_the_past_go_after_some_days(world):
     many = {text_hash(str(number)): np.ones(4, np.float32) for number in range(PRUNED + 3)}
     await world.journal.put_vectors("old", many)
     await world.journal.put_vectors("new", many)
-    assert await prune(world.journal, "old", T0, no_pause) == 0
-    assert await prune(world.journal, "", T0 + 2 * SPARE, no_pause) == 0, "it is not loaded yet"
-    assert await prune(world.journal, "new", T0 + SPARE - 1, no_pause) == 0
-    assert await prune(world.journal, "new", T0 + SPARE, no_pause) == len(many)
+    assert await prune(world.journal, "old", T0) == 0
+    assert await prune(world.journal, "", T0 + 2 * SPARE) == 0, "it is not loaded yet"
+    assert await prune(world.journal, "new", T0 + SPARE - 1) == 0
+    assert await prune(world.journal, "new", T0 + SPARE) == len(many)
     assert await world.journal.vectors("old", [*many]) == {}
     assert len(await world.journal.vectors("new", [*many])) == len(many)
 
@@ -267,8 +264,8 @@ async def test_vectors_of_a_model_of_the_past_go_after_some_days(world):
 async def test_a_model_in_use_need_not_be_measured_anew(world):
     model = await calibrate(HashEmbedder(), world.journal)
     for days in (0, 20, 40):
-        assert await prune(world.journal, model.name, T0 + days * DAY, no_pause) == 0
-    assert await prune(world.journal, "new~1", T0 + 60 * DAY, no_pause) > 0
+        assert await prune(world.journal, model.name, T0 + days * DAY) == 0
+    assert await prune(world.journal, "new~1", T0 + 60 * DAY) > 0
 
 
 async def test_after_ninety_days_the_log_only_counts(world):
@@ -279,9 +276,9 @@ async def test_after_ninety_days_the_log_only_counts(world):
     world.clock.now += LOG_KEPT
     late = await world.put(replace(peanut, use_count=3))
     assert late
-    assert await trim_log(world.journal, world.clock.now) == 0, "to the day"
-    assert await trim_log(world.journal, world.clock.now + 1) == 2
-    assert await trim_log(world.journal, world.clock.now + 1) == 0
+    assert await world.journal.in_slices(partial(trim_log, now=world.clock.now)) == 0, "to the day"
+    assert await world.journal.in_slices(partial(trim_log, now=world.clock.now + 1)) == 2
+    assert await world.journal.in_slices(partial(trim_log, now=world.clock.now + 1)) == 0
     trimmed, kept = await world.journal.change(old.id), await world.journal.change(late.id)
     assert trimmed
     assert sorted(op.kind for op in trimmed.ops) == ["fact", "name", "session"]
@@ -299,7 +296,9 @@ async def test_changes_of_a_clock_that_was_ahead_hold_up_no_trimming(world):
     for ahead, use in ((0, 1), (3650 * DAY, 2), (0, 3), (3650 * DAY, 4)):
         world.clock.now = T0 + ahead
         await world.put(replace(peanut, use_count=use))
-    assert await trim_log(world.journal, T0 + LOG_KEPT + 1) == 3, "but not what may be of today"
+    assert await world.journal.in_slices(partial(trim_log, now=T0 + LOG_KEPT + 1)) == 3, (
+        "but not what may be of today"
+    )
 
 
 async def test_a_message_retracted_late_takes_its_names_and_what_was_understood(world):
@@ -307,7 +306,7 @@ async def test_a_message_retracted_late_takes_its_names_and_what_was_understood(
     cat = entity("豆豆")
     state = InnerState("in:1", HOME.id, "我懂了", "养猫的人", "近了", 1, T0)
     await world.put(Entity(cat), name(HOME, cat, "豆豆", T0), state)
-    assert await trim_log(world.journal, T0 + 100 * DAY) == 3
+    assert await world.journal.in_slices(partial(trim_log, now=T0 + 100 * DAY)) == 3
     await world.journal.in_slices(
         lambda db, tell: retract(db, tell, ids=[said.id], at=T0 + 100 * DAY)
     )

@@ -17,6 +17,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 import pytest
@@ -125,7 +126,7 @@ class Story:
                 gone = Forgotten.of(self.chat.session.id, int(first))
                 await self.journal.commit(lambda _: Draft("owner", "forget", [gone]))
             case "trim":
-                await trim_log(self.journal, self.chat.at + 100 * DAY)
+                await self.journal.in_slices(partial(trim_log, now=self.chat.at + 100 * DAY))
             case "forget-me":
                 user, at = self._node(first), self.chat.at
                 await self.journal.in_slices(lambda db, tell: forget_me.erase(db, user, at, tell))
