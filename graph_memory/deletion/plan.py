@@ -14,9 +14,12 @@ import sys
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
+from functools import cache
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+from pydantic import TypeAdapter
 
 from ..model import (
     BOT,
@@ -88,27 +91,13 @@ class DeletionPlan:
 
     def note(self, db: sqlite3.Connection, key: str) -> None:
         """Write down what is about to go, to be finished after a kill."""
+        note(db, f"{_NOTE}{key}", _format().dump_json(self).decode())
 
-        def plain(value: set[Any] | re.Pattern[str]) -> Any:
-            return value.pattern if isinstance(value, re.Pattern) else sorted(value)
-
-        data = {each.name: getattr(self, each.name) for each in fields(self)}
-        # Bit by bit: in one go no other thread would run meanwhile.
-        note(db, f"{_NOTE}{key}", "".join(json.JSONEncoder(default=plain).iterencode(data)))
-
-    @classmethod
-    def noted(cls, db: sqlite3.Connection, key: str) -> DeletionPlan | None:
+    @staticmethod
+    def noted(db: sqlite3.Connection, key: str) -> DeletionPlan | None:
         """The plan that was noted, if what it says is not done."""
         found = noted(db, f"{_NOTE}{key}")
-        if found is None:
-            return None
-        data = json.loads(found)
-        for name in ("lines", "people", "rows"):
-            data[name] = {tuple(each) for each in data[name]}
-        for session, known in data["patterns"].items():
-            data["patterns"][session] = [re.compile(each) for each in known]
-        data["origin"] = Origin(*data.get("origin", ()))
-        return cls(**data | {name: set(data[name]) for name in ("sessions", "ids")})
+        return None if found is None else _format().validate_json(found)
 
     @staticmethod
     def times(db: sqlite3.Connection, prefix: str) -> dict[str, float]:
@@ -186,6 +175,12 @@ class DeletionPlan:
         known = self.patterns.get(session, ())
         said = normalise(text) if known else ""
         return any(pattern.search(said) for pattern in known)
+
+
+@cache
+def _format() -> TypeAdapter[DeletionPlan]:
+    """How a plan is noted, made when there is one: it takes milliseconds."""
+    return TypeAdapter(DeletionPlan)
 
 
 def plan_for_user(db: sqlite3.Connection, user: str) -> DeletionPlan:

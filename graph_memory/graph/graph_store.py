@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import shutil
 import threading
 import time
 from collections import Counter
@@ -34,7 +33,7 @@ from typing import TypeVar
 import numpy as np
 
 from ..errors import ClosedError, GraphError
-from ..store import Journal
+from ..store import Journal, copies
 from ..supervisor import Supervisor
 from .database import Database, build, is_available, remove
 from .graph_queries import GraphQueries, Whole
@@ -57,8 +56,6 @@ MAP_NODES = 5_000
 MAP_EDGES = 20_000
 """Most nodes and facts of the map."""
 _ABSENT = "there is no graph: neither kuzu nor ladybug can be imported"
-MIN_FREE = 64 << 20
-"""Bytes the disk must have free: Kùzu ends the process when a write finds none."""
 
 
 class GraphState(StrEnum):
@@ -235,15 +232,9 @@ class GraphStore:
         return left
 
     def _build(self) -> None:
-        # The spooled rows and the new file together are smaller than the journal.
-        wanted, free = (
-            self._journal.path.stat().st_size + MIN_FREE,
-            shutil.disk_usage(self._home).free,
-        )
-        if free < wanted:
-            raise GraphError(
-                f"the disk has {free >> 20} MiB free, the graph needs {wanted >> 20} MiB"
-            )
+        # The spooled rows and the new file together are smaller than the journal; Kùzu ends
+        # the process when a write finds no room.
+        copies.require_space(self._home, self._journal.path.stat().st_size)
         # Paths are not reused: a file that could not be deleted may still be locked.
         self._number += 1
         path = self._home / f"graph-{self._number}.kuzu"

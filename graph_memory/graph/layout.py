@@ -6,6 +6,7 @@ take about a second.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, Final
 
 import numpy as np
@@ -161,16 +162,12 @@ def _repulsion(places: Floats, charges: Floats, cells: int) -> Floats:
     return force / size
 
 
-_kernels: dict[int, NDArray[Any]] = {}
-
-
+@cache
 def _kernel(cells: int) -> NDArray[Any]:
     """Waves of the potential of one charge, ``log r`` around the corner of the mesh."""
-    if cells not in _kernels:
-        far = np.minimum(np.arange(2 * cells), 2 * cells - np.arange(2 * cells))
-        square = far[:, None] ** 2 + far[None, :] ** 2
-        _kernels[cells] = np.fft.rfft2(0.5 * np.log(np.maximum(square, 0.25)))
-    return _kernels[cells]
+    far = np.minimum(np.arange(2 * cells), 2 * cells - np.arange(2 * cells))
+    square = far[:, None] ** 2 + far[None, :] ** 2
+    return np.fft.rfft2(0.5 * np.log(np.maximum(square, 0.25)))
 
 
 def _parted(places: Floats) -> Floats:

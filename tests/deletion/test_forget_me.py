@@ -338,7 +338,7 @@ async def test_the_purge_comes_within_a_day(tmp_path: Path, room: bool, monkeypa
     await service.backups.tend()
     assert holding(tmp_path, PLANTED), "not at each call"
     clock[0] += 86_401
-    monkeypatch.setattr(graph_store, "MIN_FREE", 1 << 62)
+    monkeypatch.setattr(graph_store, "build", fail)
     if not room:
         monkeypatch.setattr(copies, "copy", fail)
     with nullcontext() if room else pytest.raises(JournalError, match="no room"):

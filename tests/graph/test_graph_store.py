@@ -16,7 +16,7 @@ from graph_memory.errors import ClosedError, GraphError
 from graph_memory.graph import GraphNode, GraphQueries, GraphState, GraphStore, graph_store
 from graph_memory.graph.database import Database
 from graph_memory.model import User
-from graph_memory.store import Journal
+from graph_memory.store import Journal, copies
 from tests.makers import T0, fact, name, user
 from tests.waiting import until
 
@@ -223,14 +223,14 @@ async def test_questions_are_answered_during_a_rebuild(tmp_path: Path, pair: Pai
 async def test_a_full_disk_is_waited_for(pair, monkeypatch, caplog):
     journal, store = pair
     full = Mock(return_value=SimpleNamespace(free=1 << 20))
-    monkeypatch.setattr(graph_store.shutil, "disk_usage", full)
+    monkeypatch.setattr(copies.shutil, "disk_usage", full)
     await put(journal, User(user("10003")))
     for _ in range(3):
-        with pytest.raises(GraphError, match="MiB free"):
+        with pytest.raises(GraphError, match="MiB are free"):
             await store.settle(0.2)
     assert store.state is GraphState.READY
     assert len(await people(store, "张三")) == 1, "what it knew it still answers"
-    with pytest.raises(GraphError, match="MiB free"):
+    with pytest.raises(GraphError, match="MiB are free"):
         await store.rebuild()
     assert len(caplog.records) == 1
     monkeypatch.undo()
@@ -256,9 +256,9 @@ async def test_a_graph_that_is_behind_is_not_called_ready(pair, monkeypatch):
 
 async def test_a_full_disk_at_the_start(store: GraphStore, monkeypatch: pytest.MonkeyPatch) -> None:
     full = Mock(return_value=SimpleNamespace(free=1 << 20))
-    monkeypatch.setattr(graph_store.shutil, "disk_usage", full)
+    monkeypatch.setattr(copies.shutil, "disk_usage", full)
     await store.start()
-    with pytest.raises(GraphError, match="MiB free"):
+    with pytest.raises(GraphError, match="MiB are free"):
         await people(store)
     assert store.state is GraphState.FAILED
     monkeypatch.undo()
