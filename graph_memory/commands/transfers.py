@@ -213,7 +213,8 @@ class TransferCommands(Answers):
     async def _take_back(self, *, is_sure: bool) -> str:
         """Undo the newest import; one of an earlier conversation is named first."""
         runs = await self.memory.transfer.runs()
-        if self.memory.transfer.progress and not any(run.state == "running" for run in runs):
+        importing = any(each.kind == "import" for each in self.memory.journal.works.under_way)
+        if importing and not any(run.state == "running" for run in runs):
             return self._say("import_reading")  # the newest one is not there yet
         run = next((run for run in reversed(runs) if run.is_there), None)
         if run and not is_sure and self.memory.now() - run.at > CONFIRM:
@@ -225,15 +226,14 @@ class TransferCommands(Answers):
         return {"when": self._moment(run.at), "messages": run.count, "rows": run.rows}
 
     async def _overview(self) -> str:
-        service = self.memory.transfer
+        service, last = self.memory.transfer, self.memory.journal.works.of("import")
         lines = []
-        if service.progress:
-            done, total = service.progress
-            key = "import_progress" if total else "import_reading"
-            lines.append(self._say(key, done=done, total=total))
-        if (stopped := service.failure) and stopped.failure:
-            reason = explain(self._language, stopped.failure)
-            lines.append(self._say("import_stopped", name=stopped.of, reason=reason))
+        if last and not last.is_over:
+            key = "import_progress" if last.total else "import_reading"
+            lines.append(self._say(key, done=last.done, total=last.total))
+        elif last and last.failure:
+            reason = explain(self._language, last.failure)
+            lines.append(self._say("import_stopped", name=last.of, reason=reason))
         paths = await service.waiting()
         lines.append(self._say("import_files" if paths else "import_none"))
         lines += [

@@ -75,18 +75,6 @@ class TransferService(Part):
         text = "what was imported is not learned at the moment"
         self._learner = Supervisor("gm-import-learning", self.learn, logger, text, retry=(PAUSE,))
 
-    @property
-    def failure(self) -> Progress | None:
-        """The last import if it stopped; ``None`` if it did not."""
-        last = self._journal.works.of("import")
-        return last if last and last.failure else None
-
-    @property
-    def progress(self) -> tuple[int, int] | None:
-        """How many pieces of an import are done, of how many; ``None`` for none."""
-        now = self._journal.works.of("import")
-        return (now.done, now.total) if now and not now.is_over else None
-
     async def start(self) -> None:
         """Delete what a kill left half done, and say if an import was interrupted."""
         self._sweeping.start()
@@ -207,7 +195,7 @@ class TransferService(Part):
         return task.result()
 
     async def bring(self, importer: Importer) -> Brought:
-        """Run an import, after any other; see :attr:`progress`.
+        """Run an import, after any other.
 
         Raises:
             GraphMemoryError: As :meth:`Importer.run`.

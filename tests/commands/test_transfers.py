@@ -150,5 +150,5 @@ async def test_while_an_import_reads_its_file_no_other_is_undone(memory, moves, 
     assert "正在读" in await moves.import_(OWNER, "撤销", NOWHERE)
     assert "正在导入" in await moves.import_(OWNER, "", NOWHERE)
     goes_on.set()
-    await until(lambda: memory.transfer.progress is None)
+    await until(lambda: not memory.journal.works.under_way)
     assert [run.is_there for run in await memory.transfer.runs()] == [True, True]

@@ -64,7 +64,7 @@ async def test_an_import_that_ends_while_the_page_is_made_is_followed(mine, own,
     works, runs = own.journal.works, own.transfer.runs
     task = works.begin(own.transfer.bring(importer))
     await asyncio.sleep(0)
-    assert own.transfer.progress is not None, "it has been begun"
+    assert own.journal.works.of("import"), "it has been begun"
 
     async def then_it_ends() -> list[Run]:
         before = await runs()

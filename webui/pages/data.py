@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from collections import Counter
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -49,7 +50,7 @@ async def data(memory: Memory, visit: Visit) -> Response:
         problem=memory.backups.problem,
         files=_sizes(await memory.transfer.waiting()).items(),
         limits=(files.MAX_SENT >> 30, files.MAX_WAITING),
-        exports=(await asyncio.to_thread(_exports, memory.directory))[:LISTED],
+        exports=list((await asyncio.to_thread(_exports, memory.directory)).items())[:LISTED],
         runs=[run for run in reversed(await memory.transfer.runs()) if run.is_there],
         works=works,
         examined=memory.journal.works.snapshot("checkup"),
@@ -114,7 +115,7 @@ async def export(memory: Memory, visit: Visit) -> Response:
 @routes.get("/data/exports/{name}")
 async def download(memory: Memory, name: Name) -> Response:
     """One of the files that were taken out."""
-    if name not in dict(await asyncio.to_thread(_exports, memory.directory)):
+    if name not in await asyncio.to_thread(_exports, memory.directory):
         raise errors.NotFoundError(f"there is no export {name}")
     path = memory.directory / files.EXPORTS / name
     plain = {"Content-Encoding": "identity"}  # not compressed: its size is told
@@ -310,8 +311,7 @@ def _sizes(paths: Iterable[Path]) -> dict[str, int]:
     return found
 
 
-def _exports(directory: Path) -> list[tuple[str, int]]:
+def _exports(directory: Path) -> dict[str, int]:
     """Name and size of the files that were taken out, newest first. Blocks."""
-    found = [path for path in (directory / files.EXPORTS).glob("*.jsonl") if path.is_file()]
-    found.sort(key=lambda path: path.stat().st_mtime, reverse=True)
-    return [(path.name, path.stat().st_size) for path in found]
+    found = filter(Path.is_file, (directory / files.EXPORTS).glob("*.jsonl"))
+    return _sizes(sorted(found, key=os.path.getmtime, reverse=True))

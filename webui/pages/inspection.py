@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from enum import StrEnum
 from typing import Annotated, Any, Literal
@@ -13,7 +12,7 @@ from fastapi import APIRouter, Query
 from pydantic import Field
 from starlette.responses import Response
 
-from ..core import library, model, recall, service, view_as
+from ..core import library, model, queries, recall, service, view_as
 from ..listing import MAX_TEXT, Day, Id, PageQuery, midnight
 from ..rendering import Memory, Visit
 
@@ -70,32 +69,22 @@ class ViewAsQuery(PageQuery):
         return min(now, midnight(self.day, memory.zone, 1)) if self.day else now
 
 
-@dataclass(frozen=True, slots=True)
-class SightingPage:
-    """A page of one of the two lists, and where those before and after it begin."""
-
-    items: list[tuple[library.FactLine, StrEnum]]
-    start: int
-    total: int
-    before: int | None
-    after: int | None
-
-
 async def _page(
     memory: service.MemoryService,
     outlook: view_as.Outlook,
     signs: Mapping[str, StrEnum],
     sign: str,
     start: int,
-) -> SightingPage:
+) -> queries.Page[tuple[library.FactLine, StrEnum]]:
     """The page from ``start`` on of those that have a sign, or of all."""
     some = [id for id, each in signs.items() if sign in ("", each)]
     start = min(start, max(0, len(some) - 1) // SHOWN * SHOWN)  # there may be fewer by now
     end = start + SHOWN
     lines = await memory.library.lines(outlook.facts[id] for id in some[start:end])
     items = [(line, signs[line.fact.id]) for line in lines]
-    before = max(0, start - SHOWN) if start else None
-    return SightingPage(items, start, len(some), before, end if end < len(some) else None)
+    before = queries.Cursor(max(0, start - SHOWN), "") if start else None
+    after = queries.Cursor(end, "") if end < len(some) else None
+    return queries.Page(items, start + 1, len(some), before, after)
 
 
 def _counts(found: Mapping[str, StrEnum], signs: Iterable[StrEnum]) -> dict[str, int]:
