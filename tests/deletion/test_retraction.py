@@ -286,7 +286,9 @@ async def test_a_message_that_was_not_learned_goes_without_a_change(memory, chat
     assert left(memory) == []
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(
+    "seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 4))]
+)
 async def test_nothing_is_left_in_a_file_that_has_seen_much(memory, chat, seed):
     """Pages have been split and filled many times by then; the file is not rewritten."""
     dice = random.Random(seed)

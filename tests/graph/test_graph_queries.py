@@ -7,6 +7,7 @@ from itertools import permutations
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 
 from graph_memory.errors import NotFoundError
 from graph_memory.graph import GraphEdge, GraphNode, GraphQueries, GraphStore, Subgraph
@@ -18,10 +19,12 @@ from tests.makers import T0, context, entity, fact, group, mention, name, put, u
 
 from .support import CHAT, DOCKER, GROUP, LI, YOGA, ZHANG, differences, opened, part, world
 
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-@pytest.fixture
-async def graph(tmp_path: Path) -> AsyncIterator[GraphStore]:
-    async with opened(tmp_path, *world()) as (_, store):
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def graph(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[GraphStore]:
+    async with opened(tmp_path_factory.mktemp("graph"), *world()) as (_, store):
         yield store
 
 
@@ -217,8 +220,8 @@ HATED = replace(
 LOVES = fact(GROUP, LI, DOCKER, "李四现在喜欢 Docker", at=T0 + 7, supersedes=(HATED.id, "f:gone"))
 
 
-@pytest.fixture
-async def story(tmp_path: Path) -> AsyncIterator[GraphStore]:
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def story(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[GraphStore]:
     rows: list[Row] = [
         *(CHAT, GROUP, OTHERS, *map(User, (ZHANG, LI, WANG, STRANGER))),
         *map(Entity, (YOGA, DOCKER, CAT, TEA, LONELY)),
@@ -227,7 +230,7 @@ async def story(tmp_path: Path) -> AsyncIterator[GraphStore]:
         *(mention(OTHERS, TEA), mention(GROUP, TEA), mention(CHAT, CAT), mention(GROUP, CAT)),
         *(LIKES, PRACTISES, LEARNS, OWNS, FEEDS, DRINKS, TIRED, HATED, LOVES),
     ]
-    async with opened(tmp_path, *rows) as (_, store):
+    async with opened(tmp_path_factory.mktemp("story"), *rows) as (_, store):
         yield store
 
 
@@ -355,7 +358,7 @@ async def test_hops_of_some_sessions(graph: GraphStore) -> None:
     assert await graph.ask(lambda graph: graph.hops([])) == []
 
 
-def test_questions_never_write() -> None:
+async def test_questions_never_write() -> None:
     queries = [text for text in module._QUERIES.values() if "MATCH" in text]
     assert len(queries) > 10
     words = {word for text in queries for word in text.replace("(", " ").split()}

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import Any, TypeVar
 
 import pytest
-from hypothesis import HealthCheck, event, given, settings
+from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from graph_memory.errors import GraphError
@@ -163,7 +163,8 @@ people = st.one_of(st.sampled_from(["", "", "", "我", "没有这个人"]), call
 times = st.sampled_from(["", "", "", "昨天", "2026-09-21..", "看不懂"])
 
 
-@settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow])
+@pytest.mark.slow
+@settings(max_examples=200)
 @given(webs(), askers, policies, queries, people, times, st.booleans())
 def test_invisible_rows_change_nothing(history, asker, policy, query, person, time, lies):
     """The graph offers all there ever was; without the hidden rows it has none of it."""
