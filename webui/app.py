@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import secrets
 from pathlib import Path
 
@@ -17,10 +16,10 @@ from starlette.routing import Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import Receive, Scope, Send
 
-from .core import access, errors, mcp_server, queries, service, settings
+from .core import access, errors, mcp_server, service, settings
 from .guard import AGENTS, API, Guard, Site, problem
 from .pages import data, fading, graph_pages, inspection, login, memories, overview, people
-from .rendering import FormError, PageRequest
+from .rendering import FormError, PageRequest, marks
 
 PARTS = (login, overview, memories, people, graph_pages, inspection, fading, data)
 """Modules of pages; an address belongs to the first that takes it."""
@@ -53,7 +52,7 @@ def create_app(
         ],
     )
     app.state.memory, app.state.tune, app.state.reopen = memory, tune, reopen
-    app.state.options, app.state.live = options, Live(memory)
+    app.state.options, app.state.run = options, secrets.token_hex(4)
     app.state.keyring, app.state.site = keyring, site
     for part in PARTS:
         app.include_router(part.routes)
@@ -66,22 +65,9 @@ def create_app(
     return app
 
 
-class Live:
-    """Knows what happened last to a memory, for pages that look for news."""
-
-    def __init__(self, memory: service.MemoryService) -> None:
-        self._memory, self._run = memory, secrets.token_hex(4)
-
-    async def marks(self) -> str:
-        """What happened last, as JSON; a restart alters ``run``, and ``recalls`` with it."""
-        newest = await self._memory.journal.look(queries.newest)
-        recalls = f"{self._run} {self._memory.recall.traces.added}"
-        return json.dumps({"run": self._run, **newest, "recalls": recalls})
-
-
 async def so_far(request: Request) -> Response:
     """Marks of what happened last; what is new is read by the page anew."""
-    return Response(await request.app.state.live.marks(), media_type="application/json")
+    return Response(await marks(request.app.state), media_type="application/json")
 
 
 class Agents:

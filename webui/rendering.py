@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -20,7 +21,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.types import Receive, Scope, Send
 
-from .core import errors, locales, model, pinyin, service, settings, text
+from .core import errors, locales, model, pinyin, queries, service, settings, text
 from .guard import DASHBOARD, FLASH_COOKIE, LANGUAGE_COOKIE, THEME_COOKIE, is_ip, local_path
 
 logger = logging.getLogger("graph_memory.webui")
@@ -85,7 +86,7 @@ class PageRequest:
     """A request for a page: what was sent, in whose language, and how it is answered.
 
     Args:
-        marks: Of what had happened before anything was read (``live.py``).
+        marks: Of what had happened before anything was read (:func:`marks`).
     """
 
     def __init__(self, request: Request, marks: str = "") -> None:
@@ -164,8 +165,14 @@ async def _memory_of(request: Request) -> Any:
 
 
 async def _visit(request: Request) -> PageRequest:
-    state = request.app.state
-    return PageRequest(request, await state.live.marks() if request.state.login else "")
+    return PageRequest(request, await marks(request.app.state) if request.state.login else "")
+
+
+async def marks(state: Any) -> str:
+    """What happened last, as JSON; a restart alters ``run``, and ``recalls`` with it."""
+    newest = await state.memory.journal.look(queries.newest)
+    recalls = f"{state.run} {state.memory.recall.traces.added}"
+    return json.dumps({"run": state.run, **newest, "recalls": recalls})
 
 
 Memory = Annotated[service.MemoryService, Depends(_memory_of)]

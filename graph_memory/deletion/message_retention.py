@@ -24,8 +24,7 @@ from ..store.rows import (
     forget_texts,
     models_of,
     note,
-    noted,
-    trimmed,
+    noted_number,
 )
 
 THINNED = "thinned"
@@ -56,8 +55,8 @@ def thin(db: sqlite3.Connection, tell: Tell, before: float) -> Slices[int]:
             after = old[-1][0]
             if going := _going(db, session, old):
                 delete_messages(db, going)
-                note(db, THINNED, str(max(_number(db, THINNED), *going.values())))
-                note(db, THINNED_COUNT, str(_number(db, THINNED_COUNT) + len(going)))
+                note(db, THINNED, str(max(noted_number(db, THINNED), *going.values())))
+                note(db, THINNED_COUNT, str(noted_number(db, THINNED_COUNT) + len(going)))
                 tell(Erased(tuple(going), is_aged=True))
             thinned += len(going)
             yield
@@ -92,10 +91,6 @@ def _going(
     }
 
 
-def _number(db: sqlite3.Connection, key: str) -> int:
-    return int(noted(db, key) or 0)
-
-
 def delete_messages(db: sqlite3.Connection, ids: Iterable[int]) -> None:
     """Delete messages, their vectors, and what a model answered, which may quote them."""
     said = by_ids(db, ids)
@@ -116,7 +111,7 @@ def trim_log(db: sqlite3.Connection, _tell: Tell, now: float) -> Slices[int]:
         " WHERE id > :done AND at BETWEEN :before AND :now), 1 << 62)) ORDER BY id LIMIT :slice"
     )
     about = {"before": now - LOG_KEPT, "now": now, "slice": SLICE}
-    while old := db.execute(query, {"done": trimmed(db), **about}).fetchall():
+    while old := db.execute(query, {"done": noted_number(db, TRIMMED), **about}).fetchall():
         for number, ops in old:
             counted = json.dumps([[kind, "", None, None] for kind, *_ in json.loads(ops)])
             db.execute("UPDATE change SET ops = ? WHERE id = ?", (counted, number))

@@ -35,7 +35,7 @@ from ..model import (
     kind_named,
 )
 from ..store.messages import answers
-from ..store.rows import ASKED, PAGE, Rows, note, noted, paged, retold, unnote
+from ..store.rows import ASKED, PAGE, Rows, note, noted, noted_number, paged, retold, unnote
 from ..text import CJK, normalise, significance, terms
 from .message_retention import THINNED
 
@@ -306,7 +306,7 @@ def _spans_of(db: sqlite3.Connection, user: str) -> Spans:
             " coalesce((SELECT min(at) FROM message m WHERE m.session = p.session"
             " AND m.batch > :thinned), json_extract(data, '$.last_at') + :gap) FROM row p"
             " WHERE kind = 'participation' AND a = :user AND a != '' AND :thinned",
-            {"user": user, "gap": GAP, "thinned": int(noted(db, THINNED) or 0)},
+            {"user": user, "gap": GAP, "thinned": noted_number(db, THINNED)},
         )
     )
 

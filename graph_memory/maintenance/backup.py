@@ -315,20 +315,19 @@ class Backups(Part):
 
     def _make(self, kind: str) -> Backup:
         folder = copies.folder_of(self._directory)
-        try:
+        with failing("the backup failed"):
             folder.mkdir(parents=True, exist_ok=True)
             for draft in folder.glob("*.sqlite3.tmp"):
                 copies.remove(draft)  # left by a kill
             self._make_room(folder)
             target = copies.path_for(folder, self._now(), kind)
-            copies.copy(self._journal.path, target, self._stop)
+            try:
+                copies.copy(self._journal.path, target, self._stop)
+            except DamagedError as error:
+                raise advise(self._directory, error) from error
             for backup in surplus(saved(self._directory), self._now()):
                 if backup.path != target:
                     backup.path.unlink(missing_ok=True)
-        except DamagedError as error:
-            raise advise(self._directory, error) from error
-        except OSError as error:
-            raise JournalError(f"the backup failed: {error}") from error
         return find(self._directory, target.name)
 
     def _make_room(self, folder: Path) -> None:

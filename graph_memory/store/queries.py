@@ -36,7 +36,7 @@ from ..pinyin import finder, sound
 from ..retention import DAY, lifetime, retention
 from .connection import interruptible
 from .messages import by_ids
-from .rows import THINNED_COUNT, Rows, noted, rows_of, select_messages
+from .rows import THINNED_COUNT, Rows, noted_number, rows_of, select_messages
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -854,4 +854,4 @@ def counts(db: sqlite3.Connection) -> dict[str, int]:
     )
     lengths = levels(db)
     found[EPISODE] = lengths.pop(EPISODE, 0)
-    return found | {"records": sum(lengths.values()), "thinned": int(noted(db, THINNED_COUNT) or 0)}
+    return found | {"records": sum(lengths.values()), "thinned": noted_number(db, THINNED_COUNT)}

@@ -21,7 +21,7 @@ from . import presence
 from .connection import transacting
 from .messages import by_ids
 from .postgres import Item, Step, Upstream
-from .rows import Tell, embedded_texts, forget_texts, note, noted, reserve
+from .rows import Tell, embedded_texts, forget_texts, note, noted, noted_number, reserve
 
 T = TypeVar("T")
 
@@ -140,7 +140,7 @@ class Replica:
             note(db, self.delivery, str(since))
         if by != self._process:
             note(db, self._by, self._process)
-        return int(noted(db, self.delivery) or 0)
+        return noted_number(db, self.delivery)
 
     def write(
         self, db: sqlite3.Connection, work: Callable[[sqlite3.Connection], T], tell: Tell

@@ -357,6 +357,11 @@ def noted(db: sqlite3.Connection, key: str) -> str | None:
     return str(found[0]) if found else None
 
 
+def noted_number(db: sqlite3.Connection, key: str) -> int:
+    """A number that was noted; 0 if none was."""
+    return int(noted(db, key) or 0)
+
+
 def notes(db: sqlite3.Connection, prefix: str) -> dict[str, str]:
     """The notes whose keys begin with a prefix, by what follows it."""
     query = "SELECT substr(key, ?), value FROM meta WHERE key LIKE ? ORDER BY key"
@@ -498,11 +503,6 @@ def blank_log(
         return {**state, **dict.fromkeys(cls.words, "")}
 
     rewrite_log(db, numbers, left)
-
-
-def trimmed(db: sqlite3.Connection) -> int:
-    """The newest change of which the log keeps only counts; 0 if there is none."""
-    return int(noted(db, TRIMMED) or 0)
 
 
 def unsaid(rows: Rows, session: str, messages: Iterable[int]) -> list[Row]:
@@ -647,7 +647,7 @@ class Derived:
         kinds = [kind for kind in registered() if kind.basis is Basis.LEARNED]
         if learned is None:
             return cls()
-        if learned <= trimmed(db):  # what stood before is not known any more
+        if learned <= noted_number(db, TRIMMED):  # what stood before is not known any more
             rows = (row for kind in kinds for row in Rows(db).find(kind, session=session))
             return cls(learned, {(row.kind, row.id): None for row in rows})
         needle, names = json.dumps(session, ensure_ascii=False), {k.kind for k in kinds}

@@ -282,14 +282,15 @@ async def _write(
 async def table(wanted: FactQuery, memory: Memory, visit: Visit) -> Response:
     """The table of facts."""
     page = await memory.library.browse(wanted.filter(memory.zone))
-    choices = await memory.library.overview()
+    node = wanted.node
+    names = await memory.journal.look(lambda db: queries.names(db, [node])) if node else {}
     return visit.render(
         "memories.html",
         wanted=wanted,
         page=page,
-        choices=choices,
+        choices=await memory.library.overview(),
         most=MAX_EVERY,
-        node_name=_name(wanted, page.items, choices),
+        node_name=names.get(node, node),
     )
 
 
@@ -374,16 +375,3 @@ async def detail(id: Id, memory: Memory, visit: Visit) -> Response:
 def _listed(address: str) -> FactListing:
     """The list that an address of the table shows, from its beginning."""
     return FactListing.model_validate(dict(parse_qsl(split(address).query)) | {"cursor": ""})
-
-
-def _name(
-    wanted: FactListing, lines: list[library.FactLine], choices: library.FilterOptions
-) -> str:
-    """What the node that is filtered by is called, from what is on the page anyway."""
-    for line in lines:
-        if line.fact.subject == wanted.node:
-            return line.subject
-        if line.fact.object == wanted.node:
-            return line.object
-    known = (each.name for each in (*choices.people, *choices.things) if each.node == wanted.node)
-    return next(known, wanted.node)
