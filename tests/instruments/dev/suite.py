@@ -145,7 +145,7 @@ def transformers(_environment: Environment) -> Outcome:
     try:
         base = find_python(TRANSFORMERS_PYTHON)
         own = Environment(ROOT / ".venv-transformers", TRANSFORMERS, base)
-        own.ensure("--no-compile")  # only a part of it is ever imported
+        own.ensure()
     except StepError as error:
         return Outcome(problem=str(error))
     # The rest of the plugin needs a newer Python: nothing above the folder is loaded.

@@ -11,6 +11,7 @@ from tests.instruments.dev import suite
 from tests.instruments.dev.environment import Environment
 from tests.instruments.dev.steps import StepError
 from tests.instruments.dev.suite import Outcome
+from tests.waiting import until
 
 REPORT = """<?xml version="1.0" encoding="utf-8"?><testsuites name="pytest tests"><testsuite
 name="pytest" errors="{errors}" failures="{failures}" skipped="{skipped}" tests="{tests}"/>
@@ -56,13 +57,13 @@ def test_all_parts_run_and_one_failure_fails_the_whole(monkeypatch, capsys, tmp_
     assert not suite.run(["absent", "fine"], environment)
 
 
-def test_a_part_that_hangs_is_ended_with_its_children(tmp_path: Path) -> None:
+async def test_a_part_that_hangs_is_ended_with_its_children(tmp_path: Path) -> None:
     alive = tmp_path / "alive"
     script = f"(sleep 60; touch {alive}) & echo $! > {tmp_path}/child; trap '' INT; wait"
     assert suite._bounded(["sh", "-c", script], timeout=1, grace=0.2) is None
     child = int((tmp_path / "child").read_text())
     status = Path(f"/proc/{child}/stat")
-    assert not status.exists() or status.read_text().split()[2] == "Z"
+    await until(lambda: not status.exists() or status.read_text().split()[2] == "Z", 5)
 
 
 @pytest.mark.parametrize(("passes_then", "failing"), [(True, 1), (False, 1), (True, 4)])
