@@ -6,7 +6,8 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import redirect_stdout, suppress
 from dataclasses import dataclass, replace
 from glob import glob
 from pathlib import Path
@@ -153,24 +154,34 @@ def transformers(_environment: Environment) -> Outcome:
     return pytest(own, "transformers", "transformers", 10 * MINUTES, "tests/embedding", env=env)
 
 
-_RUN = (lint, types, fast, shared, ladybug, docs, slow, browser, e2e, e2e_oldest, transformers)
-PARTS: dict[str, Callable[[Environment], Outcome]] = {
-    part.__name__.replace("_", "-"): part for part in _RUN
-}
+_RUN = (lint, fast, shared, ladybug, slow, browser, e2e, e2e_oldest, types, docs, transformers)
+ASIDE = ("types", "docs", "transformers")
+"""Parts that keep one core busy, for a minute and a half: they run beside the others."""
+Part = Callable[[Environment], Outcome]
+PARTS: dict[str, Part] = {part.__name__.replace("_", "-"): part for part in _RUN}
 
 
 def run(names: list[str], environment: Environment) -> bool:
-    """Run parts one after the other, all of them even if one fails; whether all passed."""
+    """Run parts one after the other, all of them even if one fails; whether all passed.
+
+    Those that are for aside begin at once, and are told when it is their turn.
+    """
     outcomes: dict[str, tuple[Outcome, float]] = {}
-    for name in names:
-        heading(f"{name}: {(PARTS[name].__doc__ or '').splitlines()[0]}")
-        begun = time.monotonic()
-        try:
-            outcome = PARTS[name](environment)
-        except StepError as error:  # something that it needs cannot be had
-            outcome = Outcome(ok=not in_ci(), problem=str(error))
-        outcomes[name] = outcome, time.monotonic() - begun
-        print(f"   {name}: {outcomes[name][0]}", flush=True)
+    with ProcessPoolExecutor(1) as pool:
+        beside = {
+            name: pool.submit(_aside, PARTS[name], environment, WORK / "logs" / f"{name}.log")
+            for name in names
+            if name in ASIDE and len(names) > 1
+        }
+        for name in names:
+            heading(f"{name}: {(PARTS[name].__doc__ or '').splitlines()[0]}")
+            if name in beside:
+                outcome, seconds, shown = beside[name].result()
+                print(shown, end="")
+            else:
+                outcome, seconds = _timed(PARTS[name], environment)
+            outcomes[name] = outcome, seconds
+            print(f"   {name}: {outcome}", flush=True)
     heading("Result")
     for name, (ended, seconds) in outcomes.items():
         print(f"   {name:<13} {seconds:5.0f} s   {str(ended).splitlines()[0]}")
@@ -182,6 +193,25 @@ def run(names: list[str], environment: Environment) -> bool:
             flush=True,
         )
     return all(each.ok for each in done)
+
+
+def _timed(part: Part, environment: Environment) -> tuple[Outcome, float]:
+    begun = time.monotonic()
+    try:
+        outcome = part(environment)
+    except StepError as error:  # something that it needs cannot be had
+        outcome = Outcome(ok=not in_ci(), problem=str(error))
+    return outcome, time.monotonic() - begun
+
+
+def _aside(part: Part, environment: Environment, log: Path) -> tuple[Outcome, float, str]:
+    """How a part ended, and all that it and its children would have shown, in this process."""
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("w", buffering=1, encoding="utf-8") as file, redirect_stdout(file):
+        for shown in (1, 2):
+            os.dup2(file.fileno(), shown)
+        outcome, seconds = _timed(part, environment)
+    return outcome, seconds, log.read_text(encoding="utf-8", errors="replace")
 
 
 def pytest(

@@ -1,6 +1,7 @@
 """What ``./dev test`` counts and concludes."""
 
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -55,6 +56,28 @@ def test_all_parts_run_and_one_failure_fails_the_whole(monkeypatch, capsys, tmp_
     assert suite.run(["absent", "fine"], environment)
     monkeypatch.setenv("CI", "true")
     assert not suite.run(["absent", "fine"], environment)
+
+
+def chatty(_: Environment) -> Outcome:
+    """Says something."""
+    subprocess.run(["echo", "of a child"], check=True)
+    print("of its own")
+    raise StepError("nothing to be had")
+
+
+def test_a_part_beside_others_is_told_in_its_turn(monkeypatch, capfd, tmp_path):
+    def fine(_: Environment) -> Outcome:
+        """Passes."""
+        return Outcome(1)
+
+    monkeypatch.setenv("CI", "true")
+    monkeypatch.setattr(suite, "WORK", tmp_path)
+    monkeypatch.setattr(suite, "ASIDE", ("chatty",))
+    monkeypatch.setattr(suite, "PARTS", {"fine": fine, "chatty": chatty})
+    assert not suite.run(["fine", "chatty"], Environment(tmp_path, tmp_path, tmp_path))
+    shown = capfd.readouterr().out
+    turns = ["== fine", "== chatty", "of a child", "of its own", "FAILED: nothing to be had"]
+    assert sorted(turns, key=shown.index) == turns
 
 
 async def test_a_part_that_hangs_is_ended_with_its_children(tmp_path: Path) -> None:
