@@ -134,5 +134,5 @@ async def living(
     settings = replace(settings, **patient)  # type: ignore[arg-type]
     async with opened(path, settings, zone=CHINA, model=model, now=lambda: time[0]) as memory:
         memory.learning._buffers._grace = 86_400  # however slow the machine is
-        await memory.settle()
+        await memory.recall.settle()  # the graph is built when it is asked
         yield World(memory, model, time)
