@@ -5,7 +5,7 @@ import pytest
 
 from tests.cases import rows
 
-from .browsing import PRIVATE, see, statements
+from .browsing import PRIVATE, see
 from .conftest import BULK
 from .seed import fact_id
 from .story import LI, ZHANG
@@ -70,27 +70,6 @@ async def test_the_graph_is_one_hop_and_counts_truthfully(owner: httpx.AsyncClie
     assert states["张三肠胃不好，现在不吃辣了"] == "current"
     small = (await owner.get("/api/v1/graph", params={"node": ZHANG, "limit": 5})).json()
     assert (small["shown"], small["total"]) == (5, graph["total"])
-
-
-async def test_a_merged_node_shows_the_survivor(owner, service):
-    nodes = await service.graph.ask(lambda graph: graph.nodes("", 40))
-    one, other = [node.id for node in nodes if node.id.startswith("e:")][:2]
-
-    async def facts(node: str) -> set[str]:
-        return set(statements(await see(owner, "/memories", node=node)))
-
-    apart = await facts(one), await facts(other)
-    change = await service.identity_edits.merge(one, other, "owner")
-    try:
-        await service.settle()
-        for node in (one, other):
-            graph = (await owner.get("/api/v1/graph", params={"node": node})).json()
-            assert graph["centre"]["id"] == other
-            assert await facts(node) == apart[0] | apart[1]
-    finally:
-        await service.library.undo(change.id, "owner")
-        await service.settle()
-    assert (await facts(one), await facts(other)) == apart
 
 
 @pytest.mark.parametrize(("path", "status"), rows(__file__, "test_odd_questions"))

@@ -14,7 +14,7 @@ from .browsing import PRIVATE, see
 from .conftest import BULK
 from .markup import Markup
 from .seed import NOW, fact_id
-from .story import LI, MING, ZHANG
+from .story import LI, ZHANG
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 GROUP = "aiocqhttp:group:88001"
@@ -42,15 +42,6 @@ async def test_pages_lead_through_all(owner: httpx.AsyncClient) -> None:
             break
         page = await see(owner, following[0])
     assert len(found) == len(set(found)) == total
-
-
-async def test_a_question_is_asked_twice(owner: httpx.AsyncClient, service: MemoryService) -> None:
-    asker = service.view_as.asker(MING, "", "[%None]")
-    told = await service.view_as.compare(asker, "张三的猫叫什么名字？")
-    assert "年糕" not in told.told.block
-    assert any("年糕" in kept.text for kept, _ in told.kept)
-    page = await see(owner, "/viewas", user=ZHANG, persona="life_advisor", q="我的猫叫什么名字？")
-    assert any("年糕" in text for text in page.text.split("现在问这一句，会想起")[1:])
 
 
 async def test_a_reply_is_explained(own: MemoryService, mine: httpx.AsyncClient) -> None:
