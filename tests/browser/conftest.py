@@ -134,6 +134,7 @@ class Visit:
 @pytest_asyncio.fixture(scope="package", loop_scope="package")
 async def service(tmp_path_factory: Any) -> AsyncIterator[MemoryService]:
     async with opened(tmp_path_factory.mktemp("memory"), BULK) as memory:
+        await memory.settle()
         yield memory
 
 

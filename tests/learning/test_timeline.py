@@ -6,6 +6,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -74,6 +75,7 @@ class Moves:
         assert found == ({last[1]} if last else set())
 
 
+@pytest.mark.slow
 @given(st.lists(STEPS, max_size=6), st.sampled_from([0.1, 30.0]))
 def test_one_home_stands_and_it_is_the_last(steps: list[Step], rest: float) -> None:
     async def play() -> None:

@@ -3,6 +3,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import numpy as np
+import pytest
 
 from graph_memory.embedding import CachedEmbedder
 from graph_memory.errors import RerankError
@@ -189,6 +190,7 @@ async def find(memory: Memory, text: str) -> tuple[list[str], list[str]]:
     return [item.text for item in found.items], [item.text for item in found.similar]
 
 
+@pytest.mark.slow
 async def test_what_was_said_beside_it_is_not_similar(memory: Memory, bundled: Embedder) -> None:
     memory.embedder = bundled
     await memory.open()
@@ -199,6 +201,7 @@ async def test_what_was_said_beside_it_is_not_similar(memory: Memory, bundled: E
     assert similar == []
 
 
+@pytest.mark.slow
 @tabled
 async def test_what_means_the_same_is(memory, bundled, word, said, means):
     memory.embedder = bundled

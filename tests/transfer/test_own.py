@@ -154,6 +154,7 @@ def test_a_year_of_a_group_with_many_people_is_read_again() -> None:
     assert unpack(pack(year), 1) == year
 
 
+@pytest.mark.slow
 @given(histories())
 @settings(max_examples=25)
 def test_any_history_comes_back_as_the_same_bytes(history: History) -> None:

@@ -13,6 +13,7 @@ from fastapi import FastAPI
 from graph_memory.access import Access
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
+from graph_memory.store import Journal
 from webui.app import create_app
 
 from .. import world
@@ -27,11 +28,25 @@ BULK = 90
 async def opened(directory: Path, bulk: int | None = 0) -> AsyncIterator[MemoryService]:
     """A memory of its own with the story in it, or with nothing if ``bulk`` is ``None``."""
     zone = ZoneInfo("Asia/Shanghai")
+    if bulk is not None:
+        await tell(directory / "journal.sqlite3", bulk)
     async with world.opened(directory, zone=zone, now=lambda: NOW) as memory:
-        if bulk is not None:
-            await seed(memory.journal, bulk)
-        await memory.settle()
+        await memory.recall.settle()  # the graph is built when it is asked
         yield memory
+
+
+_TOLD: dict[int, bytes] = {}
+"""Journals that hold the story, which takes long to tell, by how much is in them besides."""
+
+
+async def tell(path: Path, bulk: int) -> None:
+    """Make a journal with the story in it."""
+    if bulk not in _TOLD:
+        journal = await Journal.open(path, lambda: NOW)
+        await seed(journal, bulk)
+        await journal.close()
+        _TOLD[bulk] = path.read_bytes()
+    path.write_bytes(_TOLD[bulk])
 
 
 @asynccontextmanager
@@ -47,6 +62,7 @@ async def entered(app: FastAPI) -> AsyncIterator[httpx.AsyncClient]:
 async def service(tmp_path_factory) -> AsyncIterator[MemoryService]:
     """A seeded memory; whoever changes it puts it back."""
     async with opened(tmp_path_factory.mktemp("memory"), BULK) as memory:
+        await memory.settle()
         yield memory
 
 
