@@ -210,9 +210,7 @@ class Guard:
 
     async def _check_agent(self, scope: Scope, receive: Receive) -> tuple[Receive, Response | None]:
         """Let a program in that shows the key, whatever cookie comes along; read its body."""
-        if refused := await self._check_key(scope):
-            return receive, refused
-        body = await _read_in_time(receive)
+        body = await self._check_key(scope) or await _read_in_time(receive)
         if isinstance(body, Response):
             return receive, body
         return replayed(pieces(body)), None

@@ -11,7 +11,6 @@ import json
 import os
 import re
 import secrets
-import shutil
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -20,7 +19,7 @@ from pathlib import Path
 from typing import TextIO
 
 from .. import data_directory
-from ..errors import ClosedError, FormatError, JournalError, NotFoundError
+from ..errors import ClosedError, FormatError, NotFoundError
 from ..store import copies
 from ..store.connection import failing
 from ..text import clean
@@ -176,8 +175,7 @@ class Incoming:
             error = FormatError(f"{self._name} is larger than {MAX_SENT >> 30} GiB")
             raise error.told("too_large", name=self._name, size=f"{MAX_SENT >> 30} GiB")
         with failing(self._unwritten):
-            if shutil.disk_usage(self._folder).free < copies.MIN_FREE + len(piece):
-                raise JournalError(f"there is no room for {self._name}", "full")
+            copies.require_space(self._folder, len(piece))
             self._file.write(piece)
 
     def keep(self) -> Path:

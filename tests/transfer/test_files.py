@@ -140,7 +140,7 @@ def test_room_is_left_for_the_journal(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr("graph_memory.store.copies.MIN_FREE", 1 << 60)
     with pytest.raises(JournalError):
         files.require_room(tmp_path, path)
-    with pytest.raises(JournalError, match=r"no room for a\.json"):
+    with pytest.raises(JournalError, match="no room"):
         file.write(b"2")
     file.drop()
     assert list((tmp_path / "imports").iterdir()) == []

@@ -128,6 +128,11 @@ def pages(db: sqlite3.Connection, query: str, limit: int = PAGE) -> Iterator[tup
     return paged(lambda after: db.execute(query, (after, limit)).fetchall(), -1, itemgetter(0))
 
 
+def objects(data: Any) -> list[dict[str, Any]]:
+    """The objects in a list; none if it is no list."""
+    return [each for each in data if isinstance(each, dict)] if isinstance(data, list) else []
+
+
 def parsed(text: Any) -> Any:
     """What a JSON text says; ``None`` if it is none."""
     try:

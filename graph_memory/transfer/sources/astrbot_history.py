@@ -23,7 +23,7 @@ from ...locales import in_all
 from ...model import BOT
 from ...text import clean
 from ..intake import EXACT, Skipped, SourceLine
-from . import Options, Pieces, database, pages, parsed, place_of
+from . import Options, Pieces, database, objects, pages, parsed, place_of
 
 RUN = 20
 """Lines that are taken for one conversation if nobody knows."""
@@ -125,11 +125,10 @@ def _heard(row: tuple[Any, ...], options: Options) -> SourceLine | Skipped:
     if place is None or not place.group or not isinstance(data, dict):
         return Skipped("broken" if place and place.group else "origin")
     text = ""
-    parts = data.get("message")
-    for part in parts if isinstance(parts, list) else []:
-        if isinstance(part, dict) and part.get("type") == "plain":
+    for part in objects(data.get("message")):
+        if part.get("type") == "plain":
             text += str(part.get("text") or "")
-        elif isinstance(part, dict) and part.get("type") == "at":
+        elif part.get("type") == "at":
             text += f"@{part.get('name') or part.get('user_id') or ''} "
     return SourceLine(
         key=f"heard:{number}",
@@ -144,14 +143,12 @@ def _heard(row: tuple[Any, ...], options: Options) -> SourceLine | Skipped:
 
 def _said(content: Any, zone: tzinfo) -> Iterator[_HistoryLine]:
     """What people and the bot said, of all that a conversation keeps."""
-    turns = parsed(content)
-    for turn in turns if isinstance(turns, list) else []:
-        if not isinstance(turn, dict) or turn.get("role") not in ("user", "assistant"):
+    for turn in objects(parsed(content)):
+        if turn.get("role") not in ("user", "assistant"):
             continue
         said, words = _HistoryLine(turn["role"], ""), turn.get("content")
-        parts = [{"text": words}] if isinstance(words, str) else words
-        for part in parts if isinstance(parts, list) else []:
-            if isinstance(part, dict) and isinstance(part.get("text"), str):
+        for part in objects([{"text": words}] if isinstance(words, str) else words):
+            if isinstance(part.get("text"), str):
                 _read(said, part["text"], zone)
         said.text = clean(said.text)
         if said.text:

@@ -25,7 +25,7 @@ from ...model import (
 )
 from ...retention import initial_half_life
 from ...text import clean, is_chinese, normalise, one_line, told_by
-from . import Options, Pieces, place_of
+from . import Options, Pieces, objects, place_of
 
 MAX_SIZE = 256 << 20
 """Bytes of a file: it is read as a whole."""
@@ -71,7 +71,7 @@ def _data(path: Path) -> dict[str, Any]:
 
 
 def _only_session(sessions: list[Any], options: Options) -> Session | None:
-    found = [each for each in sessions if isinstance(each, dict)]
+    found = objects(sessions)
     place = place_of(found[0].get("id"), options.platforms) if len(found) == 1 else None
     if place is None:
         return None

@@ -19,7 +19,7 @@ from ...errors import FormatError
 from ...model import BOT
 from ..file_format import lines_of, parse
 from ..intake import ChatWindow, Skipped, SourceLine
-from . import Options, Pieces
+from . import Options, Pieces, objects
 
 PLATFORM = "aiocqhttp"
 MAX_PATH = 4_096
@@ -119,11 +119,11 @@ def _line(item: Any, place: ChatWindow, options: Options, where: str) -> SourceL
 def _words(content: Any) -> str:
     """What somebody said themselves: no quotes of others, no pictures, no cards."""
     content = content if isinstance(content, dict) else {}
-    elements = content.get("elements")
-    if not isinstance(elements, list) or not elements:
+    elements = objects(content.get("elements"))
+    if not elements:
         return _PICTURE.sub("", str(content.get("text") or ""))
     found = ""
-    for each in (each for each in elements if isinstance(each, dict)):
+    for each in elements:
         data = each.get("data")
         if isinstance(data, dict) and each.get("type") == "text":
             found += str(data.get("text") or "")
