@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import errno
 import socket
-from collections.abc import Generator
 from importlib import import_module
 from typing import Any
 
@@ -114,23 +113,6 @@ class LimitedConnection(H11Protocol):
             self._timer = None
 
 
-class _Server(uvicorn.Server):
-    """A uvicorn that leaves signals to the bot and sleeps until it is stopped."""
-
-    def __init__(self, config: uvicorn.Config) -> None:
-        super().__init__(config)
-        self.stopping = asyncio.Event()
-
-    async def main_loop(self) -> None:
-        # Looking ten times a second would cost 4 ms of processor time a second.
-        await self.on_tick(0)
-        await self.stopping.wait()
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Generator[None]:
-        yield
-
-
 class WebServer:
     """One application on one port; may be started again after it was stopped.
 
@@ -140,8 +122,7 @@ class WebServer:
 
     def __init__(self, app: ASGIApp, door: Any = None) -> None:
         self._app, self.door = app, door
-        self._server: _Server | None = None
-        self._task: asyncio.Task[None] | None = None
+        self._server: uvicorn.Server | None = None
         self.port = 0
         """The port that is served; 0 while stopped."""
 
@@ -154,9 +135,10 @@ class WebServer:
         Raises:
             SettingError: The port is taken or not allowed, or the address is not ours.
         """
-        if self._task is not None:
+        if self._server is not None:
             return
-        # uvicorn ends the whole process when it cannot bind: it is handed a bound socket.
+        # uvicorn ends the whole process when it cannot bind: it is handed a bound socket. Its
+        # ``serve`` would take signals from the bot, and look ten times a second whether to end.
         listener = _bind(host, port)
         config = uvicorn.Config(
             self._app,
@@ -173,36 +155,24 @@ class WebServer:
             timeout_keep_alive=5,
             timeout_graceful_shutdown=2,
         )
-        server = _Server(config)
-        task = asyncio.create_task(server.serve(sockets=[listener]), name="gm-webui")
+        config.load()
+        server = uvicorn.Server(config)
+        server.lifespan = config.lifespan_class(config)
         try:
-            while not server.started and not task.done():  # noqa: ASYNC110 - uvicorn has no event
-                await asyncio.sleep(0.01)
-            if task.done():
-                task.result()
-                raise errors.SettingError("webui_port", "the web UI did not start")
+            await server.startup(sockets=[listener])
         except BaseException:
-            task.cancel()
             listener.close()
             raise
-        self._server, self._task = server, task
+        self._server = server
         self.port = int(listener.getsockname()[1])
 
     async def stop(self) -> None:
         """Stop serving and free the port, within five seconds; harmless when stopped."""
-        server, task = self._server, self._task
-        self._server, self._task, self.port = None, None, 0
-        if server is None or task is None:
-            return
-        server.should_exit = True
-        server.stopping.set()
-        done, _ = await asyncio.wait({task}, timeout=GRACE - 1)
-        if not done:
-            server.force_exit = True
-            task.cancel()
-            await asyncio.wait({task}, timeout=1)
-        if task.done() and not task.cancelled():
-            task.exception()
+        server, self._server, self.port = self._server, None, 0
+        if server is not None:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(GRACE):
+                    await server.shutdown()
 
 
 def _bind(host: str, port: int) -> socket.socket:
