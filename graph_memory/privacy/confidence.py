@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ..text import patterns, simplified
 
-_KEEP, _MAYBE, _ASIDE, _AHEAD = patterns(Path(__file__).with_suffix(".txt"))
+_KEEP, _MAYBE, _ASIDE, _AHEAD, _NEWS = patterns(Path(__file__).with_suffix(".txt"))
 _TO = " ", "to", "告诉"
 """How a request ends that says next whom it is not to be told to."""
 _MORE = 5
@@ -32,6 +32,6 @@ def reach(text: str) -> int:
     plain = simplified(text)
     rest = _AHEAD.sub("", _KEEP.sub(lambda found: "\0" * found[0].endswith(_TO), plain))
     rest = _ASIDE.sub("", rest)
-    if sum(map(str.isalpha, rest)) >= _MORE:
+    if sum(map(str.isalpha, rest)) >= _MORE or _NEWS.search(plain):
         return 0
     return 1 if _AHEAD.search(plain) else -1

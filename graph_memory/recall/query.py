@@ -269,6 +269,7 @@ def _part(text: str, around: str) -> Subquery:
     for term in (*search_terms(text), *search_terms(around)):
         weights.setdefault(term, MINOR)
     lone = telling_characters(text.replace("哪儿", "哪"))
+    lone = tuple(each for each in lone if each != "叫") or lone  # 我的猫叫啥
     is_own = is_personal(text) and asks(text)  # 我住哪, not 你会做什么
     said = (*weights, *(lone if len(lone) == 1 and is_own else ()))
     for character in telling_characters(text):
