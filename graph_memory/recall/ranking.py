@@ -79,6 +79,8 @@ NOWHERE = -1
 """Position of a record, which is no visible document."""
 _UNTIL = re.compile(r"[到至~～—–-]|\b(?:to|till?|until|through|and)\b", re.IGNORECASE)
 """Between the ends of a stretch of time."""
+_OF_ONESELF = {"is_named", "age"}
+"""Predicates of which a question about something of theirs means that, and not the asker."""
 BARRED = -1.0
 """Evidence of what is not to be shown, however well it matches."""
 
@@ -254,11 +256,11 @@ def _referents(
     named = index.named(question.text, visible.views)
     kin = kin_meant(normalise(question.text))
     if not kin:
-        is_own = question.is_personal and not question.is_of_theirs and all(map(is_entity, named))
+        is_own = question.is_personal and all(map(is_entity, named))
         nodes = _aliases(index, named)
         if is_own or _is_askers(visible, question, named, likeness):
             nodes |= question.asker.accounts
-        return Referents(named, nodes, is_own=is_own)
+        return Referents(named, nodes, is_own=is_own and not question.is_of_theirs)
     people = {node for node, name in named.items() if is_said(question.text, [name], kin)}
     if not people:
         people = {node for node in named if not is_entity(node)}
@@ -371,6 +373,8 @@ class _Ranker:
         # Of fewer, whether the examples are known may depend on what the asker does not see.
         if is_asking and likeness is not None and len(visible) >= ENOUGH:
             part = replace(part, predicates=part.predicates | predicates_like(likeness))
+        if question.is_of_theirs:
+            part = replace(part, predicates=part.predicates - _OF_ONESELF)
         lexical, covered = lexical_scores(self.postings, part.terms, part.words)
         meant = meanings(index, visible, vector, covered)
         close = lean_on_neighbours(meant, visible) if meant is not None else None
