@@ -55,6 +55,7 @@ _PREDICATE = re.compile(
     r"[在住放叫姓是对對养養有去到属屬用归歸](?![于於是的了])|(?:in|at|on|is|are|has) "
 )
 """What a statement begins with that leaves out whom or what it is about."""
+_NUMBER = re.compile(r"\d+(?:[.:/-]\d+)*")
 _ELSE = "不没沒别別未现現正实實存所还還但就只"
 """Characters after which it is another word, or says the opposite."""
 MAX_TOPIC = 32
@@ -205,7 +206,10 @@ def completed(words: str, old: str) -> str:
     """New words, with what stands in the old ones before that which both begin with.
 
     在玄关 corrects 钥匙在鞋柜里 to 钥匙在玄关: what has no subject has that of what it corrects.
+    A number takes the place of the only one.
     """
+    if _NUMBER.fullmatch(words) and len(_NUMBER.findall(old)) == 1:
+        return _NUMBER.sub(words, old)
     begin = _PREDICATE.match(words)
     same = begin and re.search(rf"(?<![{_ELSE}])(?<!not )(?<!n't ){begin[0]}", old)
     return old[: same.start()] + words if same else words

@@ -373,8 +373,6 @@ class _Ranker:
         # Of fewer, whether the examples are known may depend on what the asker does not see.
         if is_asking and likeness is not None and len(visible) >= ENOUGH:
             part = replace(part, predicates=part.predicates | predicates_like(likeness))
-        if question.is_of_theirs:
-            part = replace(part, predicates=part.predicates - _OF_ONESELF)
         lexical, covered = lexical_scores(self.postings, part.terms, part.words)
         meant = meanings(index, visible, vector, covered)
         close = lean_on_neighbours(meant, visible) if meant is not None else None
@@ -456,7 +454,8 @@ class _Ranker:
             return documents.saying(predicates_of(part.text), numbers)
         if meant.of_kin is not None:
             fitting |= documents.of(meant.whose, numbers) & meant.of_kin
-        learned = fitting & documents.saying(part.predicates, numbers)
+        wanted = part.predicates - (_OF_ONESELF if self.question.is_of_theirs else set())
+        learned = fitting & documents.saying(wanted, numbers)
         if learned.any() or not part.predicates.issuperset(PREDICATES):
             fitting = learned  # else nothing is learned of what is known
         fitting[meant.telling] = True
