@@ -1,6 +1,7 @@
 """What all tests share."""
 
 import asyncio
+import gc
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
@@ -24,6 +25,8 @@ LONG = (
 )
 """Modules that take a minute or more."""
 
+gc.disable()  # until all is collected: nearly all that is made until then stays
+
 # Timing belongs to the benchmark: on a busy machine a slow draw is not a defect.
 settings.register_profile(
     "default", deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=60
@@ -41,6 +44,12 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What takes longest comes first, so that no worker waits for another one in the end."""
     items.sort(key=lambda item: item.path.stem not in LONG)
+
+
+def pytest_collection_finish() -> None:
+    """What is there now is never looked through for rubbish."""
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(scope="session")
