@@ -99,6 +99,9 @@ PREDICATES: tuple[str, ...] = (
 SINGLE_VALUED = frozenset({"is_named", "age", "birthday", "lives_in", "from", "partner"})
 """Predicates of which a subject has one current value."""
 
+TAKING_TURNS = frozenset({"works_as", "works_at", "studies"})
+"""Predicates of which a subject mostly has one current value, and may have several."""
+
 TASKS = frozenset({"plans", "promised"})
 """Predicates of what is still to be done; their date is when it is due."""
 

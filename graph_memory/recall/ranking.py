@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from ..dates import Span, spans
 from ..inference import Vectors
 from ..kinship import FORMER_PARTNERS, PARTNERS, is_one, is_said, kin_meant, of
-from ..model import PREDICATES, SYMMETRIC, TASKS, Fact, Message, is_entity
+from ..model import PREDICATES, SYMMETRIC, TAKING_TURNS, TASKS, Fact, Message, is_entity
 from ..privacy.scope import Rank
 from ..retention import strength
 from ..text import is_chinese, normalise, significance
@@ -364,8 +364,8 @@ class _Ranker:
     def answer(self, number: int, times: list[Span]) -> list[Candidate]:
         """Candidates for one question, best first."""
         index, visible, question = self.index, self.visible, self.question
-        telling, part = self.meant.telling, question.parts[number]
-        if telling:
+        part = question.parts[number]
+        if self.meant.telling:
             part = self._with_kin(part)
         vector = question.vectors[number] if question.vectors else None
         likeness = self.likenesses[number]
@@ -384,7 +384,7 @@ class _Ranker:
             relevance = vote(index, visible, self.postings, part.terms, relevance)
         boost, mentioned = nearby(index, visible, relevance, self.meant.named)
         mentioned[self.called] = _naming(int(np.count_nonzero(self.called)))
-        self._favour(number, part, boost, mentioned)
+        earlier = self._favour(number, part, boost, mentioned)
         near = timely(index, visible, times)
         if times:
             boost += near
@@ -392,9 +392,7 @@ class _Ranker:
             share = FEW / max(FEW, int(np.count_nonzero(inside)))
             mentioned[inside] = np.maximum(mentioned[inside], share)
         relevance = relevance + boost + self.base
-        if telling and len(rest := np.delete(relevance, telling)):
-            # What tells who a relative is comes after what is asked of them.
-            relevance[telling] = np.minimum(relevance[telling], (1 - WEAK) * rest.max())
+        self._settle(relevance, earlier)
         order = _most_relevant(index, visible, relevance, max(CANDIDATES, self.options.limit))
         followed = add_successors(index, visible, order, relevance)
         ranked = len(order)
@@ -422,11 +420,19 @@ class _Ranker:
         best_of, others = _sorted(candidates[:ranked]), _sorted(candidates[ranked:])
         return diversify(index, visible, part, best_of) + others
 
-    def _favour(self, number: int, part: Subquery, boost: Scores, mentioned: Scores) -> None:
-        """Lift facts of the kind that is asked for, and conditions that advice bears on."""
+    def _favour(
+        self, number: int, part: Subquery, boost: Scores, mentioned: Scores
+    ) -> dict[int, int]:
+        """Lift facts of the kind that is asked for, and conditions that advice bears on.
+
+        Returns the positions of what something later took the place of, with that.
+        """
         meant: list[tuple[NDArray[np.bool_], float]] = []
+        earlier: dict[int, int] = {}
         if part.predicates and (fitting := self._fitting(part)).any():
             self.answered.add(number)
+            if not (part.former or part.many):
+                fitting, earlier = self._holding(fitting)
             # What is one of many tells little, unless all are asked for.
             count = FEW if part.many else int(np.count_nonzero(fitting))
             meant.append((fitting, FEW / max(FEW, count)))
@@ -436,6 +442,16 @@ class _Ranker:
         for some, share in meant:
             boost[some] += STRONG * share
             mentioned[some] = np.maximum(mentioned[some], share)
+        return earlier
+
+    def _settle(self, relevance: Scores, earlier: Mapping[int, int]) -> None:
+        """Put the earlier after the later, and who somebody is after what is asked."""
+        for old, new in earlier.items():
+            relevance[new] = max(relevance[new], relevance[old])
+        relevance[[*earlier]] *= 1 - MINOR
+        telling = self.meant.telling
+        if telling and len(rest := np.delete(relevance, telling)):
+            relevance[telling] = np.minimum(relevance[telling], (1 - WEAK) * rest.max())
 
     def _with_kin(self, part: Subquery) -> Subquery:
         """A question with the names of the relatives that it is about."""
@@ -460,6 +476,31 @@ class _Ranker:
             fitting = learned  # else nothing is learned of what is known
         fitting[meant.telling] = True
         return fitting
+
+    def _holding(self, fitting: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], dict[int, int]]:
+        """What fits and holds, if anything does, and what takes the place of what fits.
+
+        The latest job takes the place of earlier ones, by positions. Nobody may have said that
+        an earlier one is over, and both may hold.
+        """
+        index, now, holding = self.index, self.context.now, fitting.copy()
+        taken: dict[tuple[str, str], list[tuple[float, int, str]]] = defaultdict(list)
+        for position in np.flatnonzero(fitting).tolist():
+            fact = index.documents[int(self.visible.numbers[position])].source
+            if not isinstance(fact, Fact) or index.replaced_by(fact.id, self.visible.views):
+                continue
+            since = fact.said_at if fact.valid_from is None else fact.valid_from
+            if fact.is_over(now):
+                holding[position] = False
+            elif fact.predicate in TAKING_TURNS and since <= now:
+                subject, thing = map(index.identities.canonical, (fact.subject, fact.object))
+                taken[subject, fact.predicate].append((since, position, thing))
+        earlier: dict[int, int] = {}
+        for turns in taken.values():
+            _, latest, thing = max(turns)
+            earlier |= {position: latest for _, position, other in turns if other != thing}
+        holding[[*earlier]] = False
+        return (holding if holding.any() else fitting), earlier
 
     def _is_beside(self, position: int, fact: Fact) -> bool:
         """Whether a fact is about another than is meant: the asker, or a relative."""

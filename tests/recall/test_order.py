@@ -268,3 +268,24 @@ async def test_names_that_are_spoken_under_are_called_as_people_do(memory: Memor
     assert meant("what did emi do?") == meant("Emi Long?") == {"Emi Long"}
     assert meant("大文和陳大文去哪了") == {"陈大文"}
     assert meant("remission") == meant("大文去哪了") == meant("e") == set()
+
+
+JOBS = (
+    "在惠民超市管生鲜",
+    "在惠民超市做了九年采购",
+    "还在惠民超市上班，天天早起",
+    "被录用，去了麦穗面包店",
+)
+
+
+async def test_of_several_jobs_the_latest_comes_first_and_an_earlier_one_if_that_is_asked(memory):
+    await told(memory, "今天好累")
+    for number, job in enumerate(JOBS):
+        shop, at = entity(job[1:6]), T0 + 86_400 * 30 * number
+        job_of_then = fact(HOME, ME, shop, job, predicate="works_at", at=at, valid_from=at)
+        await memory.know(job_of_then)
+    memory.now = T0 + 86_400 * 120
+    now = await memory.ask(HOME, "我现在在哪上班来着")
+    assert JOBS[-1] in now.block, now.block
+    before = await memory.ask(HOME, "我以前在哪上班来着")
+    assert JOBS[-1] != before.items[0].text, before.block
