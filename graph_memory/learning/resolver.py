@@ -44,6 +44,8 @@ from .prompt import PromptContext
 
 _UNDATED = frozenset({"is_named", "age", "birthday", "from"})
 """Their date is not when they began to be true."""
+_NO_VALUE = frozenset({"", "生日", "年龄", "岁数", "birthday", "age"})
+"""What a model calls the kind of a value; the value itself is in the statement."""
 
 
 def resolve(
@@ -177,7 +179,7 @@ class _Resolution:
         topic = self._nodes.topic(self._plain(claim.statement))
         if claim.predicate in LITERAL:
             text = self._nodes.text(claim.object)
-            object = self._nodes.topic(text) if text else topic
+            object = topic if normalise(text) in _NO_VALUE else self._nodes.topic(text)
         else:
             known = claim.object and self._nodes.find(claim.object, evidence[0], is_object=True)
             object = known or topic
