@@ -23,7 +23,17 @@ from numpy.typing import NDArray
 from ..dates import Span, spans
 from ..inference import Vectors
 from ..kinship import FORMER_PARTNERS, PARTNERS, is_one, is_said, kin_meant, of
-from ..model import PREDICATES, SYMMETRIC, TAKING_TURNS, TASKS, Fact, Message, is_entity
+from ..model import (
+    GAP,
+    PREDICATES,
+    SYMMETRIC,
+    TAKING_TURNS,
+    TASKS,
+    Fact,
+    Message,
+    is_entity,
+    session_id,
+)
 from ..privacy.scope import Rank
 from ..retention import strength
 from ..text import is_chinese, normalise, significance
@@ -37,6 +47,8 @@ from .query import (
     RecallOptions,
     Subquery,
     asks,
+    asks_for_all,
+    asks_for_last_talk,
     asks_who,
     is_small_talk,
     is_task,
@@ -180,10 +192,12 @@ def rank(
         base[own] = WEAK / (1 if question.is_personal else SEVERAL)
     called = _called(index, visible, question, named)
     base[called] += EVIDENCE
-    times = [spans(part.text, context.now, context.zone) for part in question.parts]
+    last = _last_talk(index, visible, question, context)
+    times = [spans(part.text, context.now, context.zone) or last for part in question.parts]
     ranker = _Ranker(
         index, visible, question, options, context, meant, base, called, postings, likenesses
     )
+    ranker.is_whole = not records and asks_for_all(question.text)
     lists = [ranker.answer(number, at) for number, at in enumerate(times)]
     candidates = sorted([*records, *interleave(lists)], key=lambda c: c.foreign)
     needed = tuple(
@@ -203,6 +217,21 @@ def rank(
     many = {n for n, part in enumerate(question.parts) if part.many} | {len(question.parts)}
     past = frozenset(n for n, part in enumerate(question.parts) if part.former)
     return Ranking(candidates, len(visible), named, needed, ranker.cited, frozenset(many), past)
+
+
+def _last_talk(
+    index: Index, visible: VisibleSet, question: Question, context: SearchContext
+) -> list[Span]:
+    """The day of the talk before this one, up to its end, if a question is for that."""
+    documents, here = index.documents, session_id(question.asker.circle, question.asker.persona)
+    if here not in documents.by_session or not asks_for_last_talk(question.text):
+        return []
+    numbers = documents.by_session[here].numbers()
+    is_said = (visible.positions[numbers] >= 0) & (documents.kind[numbers] == Kind.MESSAGE)
+    at = np.sort(documents.since[numbers[is_said]])
+    ends = at[np.diff(at, append=context.now) >= GAP].tolist()
+    days = spans("今天", ends[-1], context.zone) if ends else []
+    return [(start, ends[-1] + 1) for start, _ in days]
 
 
 def _called(
@@ -360,6 +389,7 @@ class _Ranker:
     cited: list[Citation] = field(default_factory=list)
     bearing: dict[int, NDArray[np.bool_]] = field(default_factory=dict)
     answered: set[int] = field(default_factory=set)
+    is_whole: bool = False
 
     def answer(self, number: int, times: list[Span]) -> list[Candidate]:
         """Candidates for one question, best first."""
@@ -389,7 +419,8 @@ class _Ranker:
         if times:
             boost += near
             inside = near >= STRONG
-            share = FEW / max(FEW, int(np.count_nonzero(inside)))
+            # Of a time that is asked about as a whole everything tells, whatever there is.
+            share = 1.0 if self.is_whole else FEW / max(FEW, int(np.count_nonzero(inside)))
             mentioned[inside] = np.maximum(mentioned[inside], share)
         relevance = relevance + boost + self.base
         self._settle(relevance, earlier)
