@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from ..dates import Span, spans
+from ..dates import Span, midnight, spans
 from ..inference import Vectors
 from ..kinship import FORMER_PARTNERS, PARTNERS, is_one, is_said, kin_meant, of
 from ..model import (
@@ -194,10 +194,9 @@ def rank(
     base[called] += EVIDENCE
     last = _last_talk(index, visible, question, context)
     times = [spans(part.text, context.now, context.zone) or last for part in question.parts]
-    ranker = _Ranker(
-        index, visible, question, options, context, meant, base, called, postings, likenesses
-    )
-    ranker.is_whole = not records and asks_for_all(question.text)
+    is_whole = not records and asks_for_all(question.text)
+    known = meant, base, called, postings, likenesses, is_whole
+    ranker = _Ranker(index, visible, question, options, context, *known)
     lists = [ranker.answer(number, at) for number, at in enumerate(times)]
     candidates = sorted([*records, *interleave(lists)], key=lambda c: c.foreign)
     needed = tuple(
@@ -229,9 +228,8 @@ def _last_talk(
     numbers = documents.by_session[here].numbers()
     is_said = (visible.positions[numbers] >= 0) & (documents.kind[numbers] == Kind.MESSAGE)
     at = np.sort(documents.since[numbers[is_said]])
-    ends = at[np.diff(at, append=context.now) >= GAP].tolist()
-    days = spans("今天", ends[-1], context.zone) if ends else []
-    return [(start, ends[-1] + 1) for start, _ in days]
+    ends: list[float] = at[np.diff(at, append=context.now) >= GAP].tolist()
+    return [(midnight(end, context.zone), end + 1) for end in ends[-1:]]
 
 
 def _called(
@@ -386,10 +384,10 @@ class _Ranker:
     called: NDArray[np.bool_]
     postings: VisiblePostings
     likenesses: Sequence[Likeness | None]
+    is_whole: bool
     cited: list[Citation] = field(default_factory=list)
     bearing: dict[int, NDArray[np.bool_]] = field(default_factory=dict)
     answered: set[int] = field(default_factory=set)
-    is_whole: bool = False
 
     def answer(self, number: int, times: list[Span]) -> list[Candidate]:
         """Candidates for one question, best first."""
