@@ -365,11 +365,8 @@ class Commands(Answers):
         try:
             change = await self.memory.library.correct(memory.id, words, turn)
         except NotFoundError as error:
-            return (
-                f"🧠 {explain(self._language, error)}"
-                if error.code
-                else self._say("correct_denied")
-            )
+            reason = explain(self._language, error)
+            return f"🧠 {reason}" if error.code else self._say("correct_denied")
         new = next(op.row for op in change.ops if isinstance(op.row, Fact))
         if memory.id in new.supersedes:  # what the number stands for in the list from now on
             line = Reference(Fact.kind, new.id, new.statement)

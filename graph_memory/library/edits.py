@@ -211,7 +211,7 @@ def completed(words: str, old: str) -> str:
     if _NUMBER.fullmatch(words) and len(_NUMBER.findall(old)) == 1:
         return _NUMBER.sub(words, old)
     begin = _PREDICATE.match(words)
-    same = begin and re.search(rf"(?<![{_ELSE}])(?<!not )(?<!n't ){begin[0]}", old)
+    same = begin and re.search(rf"(?<![{_ELSE}])(?<!not )(?<!n't )(?<![A-Za-z]){begin[0]}", old)
     return old[: same.start()] + words if same else words
 
 

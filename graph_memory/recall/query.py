@@ -154,7 +154,7 @@ def asks_who(text: str) -> bool:
 
 def asks_for_all(text: str) -> bool:
     """Whether a question is for what a time was about, as a whole."""
-    return _WHOLE.search(text) is not None
+    return _WHOLE.search(simplified(text)) is not None
 
 
 def asks_for_last_talk(text: str) -> bool:

@@ -514,9 +514,9 @@ class _Ranker:
         """
         index, now, holding = self.index, self.context.now, fitting.copy()
         taken: dict[tuple[str, str], list[tuple[float, int, str]]] = defaultdict(list)
-        for position in np.flatnonzero(fitting).tolist():
-            fact = index.documents[int(self.visible.numbers[position])].source
-            if not isinstance(fact, Fact) or index.replaced_by(fact.id, self.visible.views):
+        for position in np.flatnonzero(fitting & (self.visible.kind == Kind.FACT)).tolist():
+            fact = cast(Fact, index.documents[int(self.visible.numbers[position])].source)
+            if index.replaced_by(fact.id, self.visible.views):
                 continue
             since = fact.said_at if fact.valid_from is None else fact.valid_from
             if fact.is_over(now):
