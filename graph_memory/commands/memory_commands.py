@@ -253,7 +253,10 @@ class Commands(Answers):
         if refusal := self.refusal(turn):
             return refusal
         besides = self.memory.companion.remembering(turn)
-        await self.memory.learning.remember(turn, besides=besides)
+        try:
+            await self.memory.learning.remember(turn, besides=besides)
+        except NotFoundError:
+            return self._say("remember_gone")
         has_secret = secrets(turn.text)
         return self._say("remembered_masked" if has_secret else "remembered")
 

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ..context import Context, Part
+from ..errors import NotFoundError
 from ..inference import LanguageModel
 from ..inference.breaker import Breaker
 from ..model import Batch, Fact, Message
@@ -203,7 +204,14 @@ class Extractor(Part):
         return await self._journal.commit(draft) is not None
 
     async def keep(self, batch: Batch, message: Message, besides: Besides | None = None) -> None:
-        """Make a message of a batch a fact as it stands, with its author's name."""
+        """Make a message of a batch a fact as it stands, with its author's name.
+
+        Raises:
+            NotFoundError: It is in the batch no more: it was taken back.
+        """
+        numbers = {each.id: number for number, each in enumerate(batch.messages, 1)}
+        if message.id not in numbers:
+            raise NotFoundError(f"message {message.id} was taken back")
 
         def draft(rows: Rows) -> Draft | None:
             if not rows.has_messages([message.id]):
@@ -221,7 +229,7 @@ class Extractor(Part):
             object=one_line(said, 32),
             statement=told_by(message.name, said, 300),
             importance=ASKED_IMPORTANCE,
-            evidence=(1 + [m.id for m in batch.messages].index(message.id),),
+            evidence=(numbers[message.id],),
         )
         answer = Extraction(facts=(claim,))
         known = PromptContext(speakers(batch))

@@ -310,6 +310,7 @@ class Learning(Part):
 
         Raises:
             ClosedError: Learning was not started, or was stopped.
+            NotFoundError: It was taken back while the model was asked.
         """
         self._check_open()
         message = await self.hear(replace(turn, text=without_request(clean(turn.text))))

@@ -1,5 +1,6 @@
 """``/memory``, on a real memory: who is told what, and who may change what."""
 
+import asyncio
 import re
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -17,7 +18,7 @@ from graph_memory.store import Draft
 
 from ..cases import rows as table
 from ..makers import T0, Clock, entity, fact, name, put
-from ..world import opened
+from ..world import living, opened
 from . import CLUB, HOME, LI, ZHANG, admin, zhang, zhang_in_club
 
 CLIMBING, PEANUTS, TEA = entity("爬山"), entity("花生"), entity("龙井")
@@ -120,3 +121,19 @@ async def test_this_is_something_to_remember_where_something_is_quoted(commands:
     this = replace(zhang, text="这个")
     assert "要记住什么" in await commands.remember(this)
     assert "记住了" in await commands.remember(replace(this, quote=Quote(LI, "李四", "1", "牛奶")))
+
+
+@pytest.mark.parametrize("is_forgotten", [False, True])
+async def test_what_is_taken_back_while_it_is_learned_is_not_remembered(tmp_path, is_forgotten):
+    async with living(tmp_path) as world:
+        world.model.gate = asyncio.Event()
+        turn = replace(zhang, text="记住我的生日是5月3日", ref="7@1")
+        asked = asyncio.create_task(world.commands.remember(turn))
+        await world.model.asked.wait()
+        if is_forgotten:
+            await world.memory.forget_me.forget(ZHANG)
+        else:
+            await world.memory.library.retract(HOME.circle, "7")
+        world.model.gate.set()
+        assert "没有记" in await asked
+        assert not await world.memory.library.mine(zhang.asker)
