@@ -19,7 +19,6 @@ import logging
 import secrets
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -29,6 +28,7 @@ from itsdangerous import BadSignature, URLSafeTimedSerializer
 
 from .data_directory import writing
 from .errors import SettingError, StorageError
+from .process_memory import Newest
 from .settings import MIN_KEY
 from .store.connection import failing
 
@@ -212,9 +212,9 @@ class Throttle:
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self._now = now
-        self._failures: OrderedDict[str, _Count] = OrderedDict()
+        self._failures = Newest[str, _Count](MAX_ADDRESSES)
         self._everybody: _Count = (0, 0.0)
-        self._known: OrderedDict[str, None] = OrderedDict()
+        self._known = Newest[str, None](MAX_ADDRESSES)
 
     def wait(self, client: str) -> float:
         """Seconds until an address or a known browser may try again; 0 if it may now."""
@@ -227,9 +227,7 @@ class Throttle:
     def fail(self, client: str) -> None:
         """Count a wrong key."""
         name = network_of(client)
-        self._failures[name] = self._more(self._failures.pop(name, (0, 0.0)))
-        if len(self._failures) > MAX_ADDRESSES:
-            self._failures.popitem(last=False)
+        self._failures[name] = self._more(self._failures.get(name, (0, 0.0)))
         if not self._is_known(name):
             self._everybody = self._more(self._everybody)
 
@@ -238,9 +236,6 @@ class Throttle:
         name = network_of(client)
         self._failures.pop(name, None)
         self._known[name] = None
-        self._known.move_to_end(name)
-        if len(self._known) > MAX_ADDRESSES:
-            self._known.popitem(last=False)
 
     def _is_known(self, name: str) -> bool:
         return name.startswith(BROWSER) or name in self._known

@@ -7,12 +7,12 @@ only for whoever was shown them, in that chat: a model cannot forget by an id it
 from __future__ import annotations
 
 import hashlib
-from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
 from .model import Episode, Turn
+from .process_memory import Newest
 
 MAX_PLACES = 500
 """Askers whose lines are kept; the one silent longest goes first."""
@@ -40,7 +40,7 @@ class References:
 
     def __init__(self, *, can_open: bool = True) -> None:
         self._can_open = can_open
-        self._places: OrderedDict[tuple[str, str], _Place] = OrderedDict()
+        self._places = Newest[tuple[str, str], _Place](MAX_PLACES)
 
     def number(self, turn: Turn, lines: list[Reference]) -> None:
         """Keep a list whose lines are numbered from 1, in place of the one before."""
@@ -81,10 +81,7 @@ class References:
         return place.cited.get(f"m:{word.removeprefix('m:')}") if place else None
 
     def _place(self, turn: Turn) -> _Place:
-        place = self._places.setdefault(_key(turn), _Place())
-        self._places.move_to_end(_key(turn))
-        while len(self._places) > MAX_PLACES:
-            self._places.popitem(last=False)
+        place = self._places[_key(turn)] = self._places.get(_key(turn)) or _Place()
         return place
 
 
@@ -93,14 +90,14 @@ class _Place:
 
     def __init__(self) -> None:
         self.lines: list[Reference] = []
-        self.cited: OrderedDict[str, Reference] = OrderedDict()
+        self.cited = Newest[str, Reference](MAX_CITED)
 
     def empty(self, is_gone: Callable[[Reference], bool]) -> None:
         def left(line: Reference) -> Reference:
             return replace(line, text="") if is_gone(line) else line
 
         self.lines = [left(line) for line in self.lines]
-        self.cited = OrderedDict((short, left(line)) for short, line in self.cited.items())
+        self.cited.update([(short, left(line)) for short, line in self.cited.items()])
 
     def cite(self, line: Reference) -> str:
         digest = hashlib.blake2b(f"{line.kind}\x1f{line.id}".encode(), digest_size=16).hexdigest()
@@ -110,9 +107,6 @@ class _Place:
             if known is None or (known.kind, known.id) == (line.kind, line.id):
                 break
         self.cited[short] = line
-        self.cited.move_to_end(short)
-        while len(self.cited) > MAX_CITED:
-            self.cited.popitem(last=False)
         return short
 
 

@@ -16,7 +16,6 @@ from functools import partial
 from pathlib import Path
 
 from .access import Access
-from .allocator import share_heap, trim_heap
 from .companion import Companion
 from .context import Context
 from .coordination import Coordination, Instances
@@ -36,6 +35,7 @@ from .library.identity_edits import IdentityEdits
 from .maintenance import Backups, Upkeep, open_journal
 from .model import BOT, Change, Erased, Message, Turn
 from .privacy.scope import Attendance
+from .process_memory import share_heap, trim_heap
 from .recall import EMBEDDING_SHARE, Recaller
 from .references import References
 from .remember_requests import declined

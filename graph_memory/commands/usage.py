@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 import re
 import unicodedata
-from collections import OrderedDict
 from collections.abc import Callable, Collection
 from math import inf
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Generic, TypeVar
 from ..dates import arabic, day_of, moment
 from ..locales import TEXTS, say
 from ..model import Session, Turn
+from ..process_memory import Newest
 from ..references import Reference
 from ..service import MemoryService
 from ..settings import PARTS
@@ -159,13 +159,11 @@ class Wishes(Generic[T]):
 
     def __init__(self, now: Callable[[], float], seconds: float) -> None:
         self._now, self._seconds = now, seconds
-        self._kept: OrderedDict[tuple[str, str], tuple[float, T]] = OrderedDict()
+        self._kept = Newest[tuple[str, str], tuple[float, T]](MAX_WISHES)
 
     def put(self, turn: Turn, wish: T) -> None:
         """Note what somebody asked for in a chat, in place of what they asked before."""
         self._kept[turn.user, turn.session.circle] = self._now(), wish
-        while len(self._kept) > MAX_WISHES:
-            self._kept.popitem(last=False)
 
     def take(self, turn: Turn) -> T | None:
         """What somebody asked for there, once, unless it was too long ago."""

@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from functools import cache
 from pathlib import Path
@@ -23,6 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import ClosedError, EmbeddingError, Failure, StorageError
 from ..inference import Embedder, RawEmbedder, Vectors
 from ..inference.breaker import Breaker, RefusedError
+from ..process_memory import Newest
 from ..supervisor import LogOnce
 from ..text import text_hash
 
@@ -325,7 +325,7 @@ class CachedEmbedder:
         self.floor, self.width, self.parallel = inner.floor, inner.width, inner.parallel
         self._inner = inner
         self._store = store
-        self._queries: OrderedDict[bytes, Vectors] = OrderedDict()
+        self._queries = Newest[bytes, Vectors](REMEMBERED)
         self._asked: dict[str, asyncio.Task[Vectors]] = {}
         self._late: set[str] = set()
         self._late_after = late
@@ -421,8 +421,6 @@ class CachedEmbedder:
             raise EmbeddingError(f"{self.name} did not answer", Failure.TIMEOUT) from None
         answer.flags.writeable = False
         self._queries[text_hash(text)] = answer
-        while len(self._queries) > REMEMBERED:
-            self._queries.popitem(last=False)
         return answer
 
     def _answered(self, text: str, task: asyncio.Task[Vectors]) -> None:

@@ -24,9 +24,9 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from ..allocator import trim_heap
 from ..errors import GraphError
 from ..model import Entity, Fact, Mention, Name, Participation, Session, User, encode, is_entity
+from ..process_memory import trim_heap
 from ..store import Rows
 from ..text import normalise
 

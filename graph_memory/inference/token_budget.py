@@ -76,7 +76,11 @@ class Account:
 
 
 class TokenBudget:
-    """The account of model calls, kept in the journal, by days of a zone."""
+    """The account of model calls, kept in the journal, by days of a zone.
+
+    Attributes:
+        people: Who has ever said anything; together they share a day.
+    """
 
     def __init__(
         self, journal: Journal, zone: tzinfo, now: Callable[[], float], limit: int = 0
@@ -86,6 +90,7 @@ class TokenBudget:
         self._now = now
         self._limit = limit
         self._days: dict[str, dict[str, Cost]] = {}
+        self.people = set[str]()
         self._unsaved: list[tuple[str, str, int, int]] = []
         # Not written down, since that would say who chats how much: a restart forgets it.
         self._by_person: dict[tuple[str, str], float] = {}
@@ -122,15 +127,15 @@ class TokenBudget:
         """Seconds until models may be asked again; 0 if they may."""
         return self.today().blocked_for
 
-    def share_blocked_for(self, user: str, people: int) -> float:
-        """Seconds until one of so many people may use more than their share; 0 for now."""
-        share = self._limit / min(max(people, 1), SHARES)
+    def share_blocked_for(self, user: str) -> float:
+        """Seconds until somebody may use more than their share of a day; 0 for now."""
+        share = self._limit / min(max(len(self.people), 1), SHARES)
         spent = self._by_person.get((self._day(), user), 0.0)
         return self._until_midnight() if share and spent >= share else 0.0
 
-    def over_share(self, people: int) -> frozenset[str]:
-        """Who of so many people may use nothing more today; see :meth:`share_blocked_for`."""
-        return frozenset(who for _, who in self._by_person if self.share_blocked_for(who, people))
+    def over_share(self) -> frozenset[str]:
+        """Who may use nothing more today; see :meth:`share_blocked_for`."""
+        return frozenset(who for _, who in self._by_person if self.share_blocked_for(who))
 
     def charge(self, said: Mapping[str, int], request: str, answer: Answer) -> None:
         """Put what an answer has cost down to people, by how many characters each said."""

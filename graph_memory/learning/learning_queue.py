@@ -130,12 +130,12 @@ class Learning(Part):
     ) -> None:
         super().__init__(context)
         self._has_model = model is not None
+        self._budget = context.budget
         self.pauses = Pauses(context.journal, context.now)
         self.breaker = breaker or Breaker("the language model that learns")
         self._extractor = Extractor(context, model, self.breaker, likeness, extend)
         self._buffers = Buffers(context.settings, grace)
         self._ears: dict[str, _Ear] = {}
-        self._people: set[str] = set()
         self._waiting: list[QueuedBatch] = []
         self._held: frozenset[str] = frozenset()
         self._is_stale = True
@@ -167,7 +167,8 @@ class Learning(Part):
         )
         for id in claimed:
             self._buffers.begin(id)
-        self._people |= await self._journal.read(lambda rows: {u.id for u in rows.scan(User)})
+        users = await self._journal.read(lambda rows: [user.id for user in rows.scan(User)])
+        self._budget.people.update(users)
         for message in await self._journal.pending():
             self._buffers.put(message, self._now(), time.monotonic())
         self._job.start()
@@ -251,7 +252,7 @@ class Learning(Part):
         if message.id > 0:  # others wait for a server
             self._buffers.put(message, self._now(), time.monotonic())
             if message.is_human:
-                self._people.add(message.sender)
+                self._budget.people.add(message.sender)
             self._job.wake()
 
     def _on_change(self, change: Change) -> None:
@@ -339,7 +340,7 @@ class Learning(Part):
     async def status(self, circle: str | None = None) -> LearningStatus:
         """How learning is doing; of batches, in one chat window or everywhere."""
         sessions = None if circle is None else self._buffers.places(circle)
-        found = await self._journal.backlog(sessions, self._over_share())
+        found = await self._journal.backlog(sessions, self._budget.over_share())
         last = self._extractor.last_at
         return LearningStatus(**asdict(found), buffered=len(self._buffers), last_learned_at=last)
 
@@ -407,9 +408,9 @@ class Learning(Part):
                 break
             self._buffers.drop(m.id for m in claimed[0].messages)
             self.look_again()
-            is_held = self.breaker.retry_in > 0 or self._context.budget.blocked_for > 0
-            asked = requests(claimed[0])
-            if asked and (is_held or any(self._share_pause(each.sender) > 0 for each in asked)):
+            is_held = self.breaker.retry_in > 0 or self._budget.blocked_for > 0
+            asked = {message.sender for message in requests(claimed[0])}
+            if asked and (is_held or any(map(self._budget.share_blocked_for, asked))):
                 await self._extractor.keep_requests(claimed[0])
             if attempts is not None:
                 attempts.update(self.retry_now([claimed[0].id], by_admin=True))
@@ -421,11 +422,11 @@ class Learning(Part):
         pause = self._paused_until - asyncio.get_running_loop().time()
         if pause > 0:
             return pause
-        if self._waiting and self._held != self._over_share():
+        if self._waiting and self._held != self._budget.over_share():
             self._is_stale = True
         while self._is_stale:  # again if a batch ended meanwhile: it may be on the list still
             self._is_stale, self._is_reading = False, True
-            self._held = self._over_share()
+            self._held = self._budget.over_share()
             try:
                 queue = await self._journal.queue(self._held)
             finally:
@@ -436,7 +437,7 @@ class Learning(Part):
             self._answer(id, learned=False)
         if not self._waiting:
             return inf
-        pause, held = self.breaker.retry_in, self._context.budget.blocked_for
+        pause, held = self.breaker.retry_in, self._budget.blocked_for
         if pause > 0 or held > 0:
             self._was_down = self._was_down or pause > 0
             for item in self._waiting:
@@ -463,16 +464,9 @@ class Learning(Part):
         free = (item for item in self._waiting if item.session not in self._running)
         return min((self._wait(item, now) for item in free), default=inf)
 
-    def _share_pause(self, author: str) -> float:
-        """Seconds for which somebody's batches wait who has cost their share of the day."""
-        return self._context.budget.share_blocked_for(author, len(self._people))
-
-    def _over_share(self) -> frozenset[str]:
-        return self._context.budget.over_share(len(self._people))
-
     def _wait(self, item: QueuedBatch, now: float) -> float:
         """Seconds until a batch may be tried."""
-        share = 0.0 if item.id in self._wanted else self._share_pause(item.author)
+        share = 0.0 if item.id in self._wanted else self._budget.share_blocked_for(item.author)
         if share:
             self._answer(item.id, learned=False)
             return share

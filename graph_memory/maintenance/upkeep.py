@@ -14,7 +14,6 @@ from dataclasses import astuple, dataclass, replace
 from functools import partial
 from typing import TypeVar
 
-from ..allocator import trim_heap
 from ..context import Context, Part
 from ..dates import midnight
 from ..deletion import message_retention
@@ -22,6 +21,7 @@ from ..inference import LanguageModel
 from ..inference.breaker import Breaker
 from ..library import FactLine, Library, forgetting, handling, with_earlier
 from ..model import BOT, Entity, Fact, Mention, Merge, Name, Row, Session, asker_of
+from ..process_memory import trim_heap
 from ..retention import DAY, fades_at, strength
 from ..store import Draft, Rows, queries
 from ..store.rows import EXPIRED

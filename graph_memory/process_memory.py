@@ -1,13 +1,31 @@
-"""Allocator of the C library: how much it keeps of what was freed.
+"""Memory of the process: bounded dictionaries, and heaps of the C library.
 
-Both are glibc's; other libraries keep little by themselves.
+The heaps are glibc's; other libraries keep little of what was freed.
 """
 
 import ctypes
+from collections import OrderedDict
 from contextlib import suppress
+from typing import TypeVar
 
+K = TypeVar("K")
+V = TypeVar("V")
 _ARENA_MAX = -8
 """``M_ARENA_MAX`` of ``malloc.h``."""
+
+
+class Newest(OrderedDict[K, V]):
+    """A dictionary of so many keys at most: those that were set last."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__()
+        self._most = most
+
+    def __setitem__(self, key: K, value: V) -> None:
+        super().__setitem__(key, value)
+        self.move_to_end(key)
+        if len(self) > self._most:
+            self.popitem(last=False)
 
 
 def share_heap() -> None:

@@ -6,11 +6,11 @@ import sys
 
 import pytest
 
-from graph_memory.allocator import trim_heap
+from graph_memory.process_memory import trim_heap
 
 CODE = """
 from pathlib import Path
-from graph_memory.allocator import trim_heap
+from graph_memory.process_memory import trim_heap
 resident = lambda: int(Path("/proc/self/statm").read_text().split()[1])
 kept = []
 for _ in range(2_000):  # what stays is between what goes, so that nothing shrinks by itself
