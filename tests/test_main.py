@@ -110,7 +110,7 @@ def test_commands_take_all_that_follows(main: ModuleType) -> None:
 async def test_what_is_answered_apart_is_the_runtimes(main: ModuleType) -> None:
     for command in main.host.APART:
         answers = MagicMock(spec=main.host.Runtime)
-        await main.host.Runtime.command(answers, "event", command, "words")
+        await main.host.Runtime.command(answers, "event", command, " words\u3000")
         (asked,) = answers.method_calls
         assert (asked[0].strip("_"), asked[1]) == (command.name, ("event", "words"))
 

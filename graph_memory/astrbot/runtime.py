@@ -365,6 +365,7 @@ class Runtime:
 
     async def command(self, event: Any, command: Command, words: str) -> str:
         """What a command of the group answers; empty if nothing is left to say."""
+        words = words.strip()  # in full width, too
         if command in APART:
             answer: Callable[[Any, str], Awaitable[str]] = getattr(
                 self, command.method or command.name

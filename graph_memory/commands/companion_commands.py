@@ -13,7 +13,7 @@ from ..companion import MAX_TEXT, CoreFact, FollowUp, Hit, InnerState, bring_bac
 from ..errors import NotFoundError
 from ..library import worded
 from ..model import Asker, Episode, Turn, decode
-from ..recall import CLOSE, OPEN
+from ..recall import framed
 from ..references import Reference
 from ..store import queries
 from ..text import clean, escape, fenced, one_line, simplified, tokens
@@ -65,7 +65,7 @@ class CompanionCommands(Answers):
         lines = [
             self._hit(turn, hit, who, keyword) for hit, who in zip(found.hits, said, strict=True)
         ]
-        return "\n".join([OPEN, self._say("history_note"), *lines, CLOSE, *notes])
+        return "\n".join([framed(lines, self._say("history_note")), *notes])
 
     def _hit(self, turn: Turn, hit: Hit, who: str, keyword: str) -> str:
         short = f"[{self.memory.references.record(turn, hit.record)}] " if hit.record else ""
@@ -78,7 +78,7 @@ class CompanionCommands(Answers):
         if found is None:
             return self._say("record_unknown", id=one_line(id, MAX_NAME))
         lines, note = found
-        return "\n".join([OPEN, self._say("record_note"), *lines, CLOSE, note])
+        return "\n".join(filter(None, [framed(lines, self._say("record_note")), note]))
 
     async def _open(
         self, turn: Turn, which: str, page: str, reader: Asker | None
@@ -113,10 +113,10 @@ class CompanionCommands(Answers):
     async def records(self, turn: Turn, which: str = "") -> str:
         """The last records of this chat, or one of those that were listed."""
         which, page = numbered(which)
-        if page.strip() and number_of(page) is None:
+        if page and number_of(page) is None:
             return misused(self._language, "records", page)
         if which:
-            opened = await self._open(turn, which, page.strip(), turn.asker)
+            opened = await self._open(turn, which, page, turn.asker)
             if opened is None:
                 return self._say("record_number", number=one_line(which, MAX_NAME))
             lines, note = opened

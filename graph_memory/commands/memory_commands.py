@@ -116,8 +116,7 @@ class Commands(Answers):
 
     async def mine(self, turn: Turn, page: str = "") -> str:
         """What is known about the speaker, as far as it may be shown here; a page of it."""
-        wanted = page.strip().casefold()
-        if wanted not in ("", *EVERYTHING) and number_of(page) is None:
+        if page.casefold() not in ("", *EVERYTHING) and number_of(page) is None:
             return misused(self._language, "mine", page)
         known = await self.memory.library.mine(turn.asker)
         if not known:
@@ -285,10 +284,10 @@ class Commands(Answers):
 
     async def forget(self, turn: Turn, which: str) -> str:
         """Forget lines by number or id, now or one of them once a day is over."""
-        if which.strip().casefold() in ME | EVERYTHING:
+        if which.casefold() in ME | EVERYTHING:
             return self._say("forgetme_first", account="")
         (number, day), many = numbered(which), several(which)
-        is_last = LAST.fullmatch(simplified(which.strip())) is not None
+        is_last = LAST.fullmatch(simplified(which)) is not None
         memories = await self._last(turn) if is_last else []
         if not which or (is_last and not memories):
             return self._say("forget_what")
@@ -386,8 +385,8 @@ class Commands(Answers):
 
     async def undo(self, turn: Turn, words: str = "") -> str:
         """Take the speaker's last change back; an old one once that is confirmed."""
-        is_confirmed = words.strip().casefold() in CONFIRM
-        if words.strip() and not is_confirmed:
+        is_confirmed = words.casefold() in CONFIRM
+        if words and not is_confirmed:
             return misused(self._language, "undo", words, CONFIRM)
         found = await self.memory.library.last_act(turn.user, self._stuck, turn.asker)
         if found is None:
@@ -473,7 +472,7 @@ class Command:
         method = attrgetter(self.method or self.name)(commands)
         if self.name not in ALONE:
             return str(await method(turn, words))
-        if words.strip():
+        if words:
             return misused(language, self.name, words)
         return str(await method(turn))
 

@@ -34,7 +34,7 @@ class PrivacyCommands(Answers):
             return self._say("why_problem")
         listed = [Reference(line.kind, line.id, line.text) for line in found.shown]
         self.memory.references.number(turn, listed)  # which a number means from now on
-        comma, joint = ("，", "、") if self._language == "zh" else (", ", ", ")
+        joint = self._say("list.comma")
         lines = [
             self._say(
                 "why_line",
@@ -51,7 +51,7 @@ class PrivacyCommands(Answers):
                 self._say("why_count", count=count, reason=self._say(f"why_{reason.value}"))
                 for reason, count in found.dropped.items()
             ]
-            lines.append(self._say("why_dropped", what=comma.join(counts)))
+            lines.append(self._say("why_dropped", what=self._say("list_comma").join(counts)))
         return "\n".join(lines)
 
     async def pause(self, turn: Turn, what: str = "") -> str:
@@ -63,7 +63,7 @@ class PrivacyCommands(Answers):
         return await self._set_pause(turn, what, "resume", "resumed", "resumed_group")
 
     async def _set_pause(self, turn: Turn, what: str, command: str, *done: str) -> str:
-        is_group = what.strip().casefold() in _GROUP
+        is_group = what.casefold() in _GROUP
         if what and not is_group:
             return misused(self._language, command, what, _GROUP)
         if is_group and not (turn.is_admin and turn.session.is_group):
@@ -108,9 +108,9 @@ class PrivacyCommands(Answers):
         if not others:
             return ask
         # Whose other accounts these are is nothing for a group.
-        joint = "、" if self._language == "zh" else ", "
         key = "forgetme_only" if turn.session.is_group else "forgetme_others"
-        return "\n".join([self._say(key, who=who, accounts=joint.join(others)), ask])
+        accounts = self._say("list.comma").join(others)
+        return "\n".join([self._say(key, who=who, accounts=accounts), ask])
 
     async def _refusal(self, turn: Turn, user: str, what: str) -> str:
         """Why a user is not erased for who asks; empty if they may be."""

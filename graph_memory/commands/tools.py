@@ -16,7 +16,7 @@ from ..inspect.lookup import Route
 from ..library import worded
 from ..locales import say
 from ..model import Fact, Turn
-from ..recall import CLOSE, OPEN, Item
+from ..recall import Item, framed
 from ..references import Reference
 from ..settings import Settings
 from ..text import fenced, one_line
@@ -125,7 +125,7 @@ class Tools(Answers):
         if found.paths:
             lines.append(self._say("found_paths"))
             lines += [self._path(turn, path) for path in found.paths]
-        return "\n".join([OPEN, self._say("found_note"), *lines, CLOSE, *notes])
+        return "\n".join([framed(lines, self._say("found_note")), *notes])
 
     async def _overview(self, turn: Turn) -> str:
         """The whole graph as the speaker may know it, fenced as data."""
@@ -142,7 +142,7 @@ class Tools(Answers):
         if found.bridges:
             lines.append(self._say("found_bridges"))
             lines += [self._path(turn, path) for path in found.bridges]
-        return "\n".join([OPEN, self._say("found_note"), *lines, CLOSE])
+        return framed(lines, self._say("found_note"))
 
     def _partly(self) -> str:
         """Why the graph was not walked."""

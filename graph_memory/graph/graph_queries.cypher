@@ -44,7 +44,7 @@ OPTIONAL MATCH <PRESENCE> <TOP>
 
 neighbours
 MATCH <EITHER> WHERE n.id = $id AND m.id <> $id
-RETURN m.id, max(CASE WHEN f.status = $status THEN 1 ELSE 0 END) AS active, count(*) AS facts,
+RETURN m.id, max(CASE WHEN f.status = '<ACTIVE>' THEN 1 ELSE 0 END) AS active, count(*) AS facts,
 max(f.importance) AS weight, collect(DISTINCT f.predicate)
 ORDER BY active DESC, facts DESC, weight DESC, m.id
 
@@ -78,7 +78,7 @@ replacing
 MATCH <OUT> WHERE f.supersedes <> '[]' <FACT>, f.supersedes ORDER BY f.recorded_at DESC, f.id
 
 newest
-MATCH <OUT> WHERE f.status = $status <FACT> ORDER BY f.recorded_at DESC, f.id LIMIT $limit
+MATCH <OUT> WHERE f.status = '<ACTIVE>' <FACT> ORDER BY f.recorded_at DESC, f.id LIMIT $limit
 
 # A condition on the way cannot be a parameter; it is one of our own constants.
 paths
@@ -88,12 +88,12 @@ RETURN properties(nodes(p), 'id') AS ids, properties(rels(p), 'id') AS edges
 ORDER BY list_to_string(' ', ids), list_to_string(' ', edges) LIMIT <WAYS>
 
 connected
-MATCH <EITHER> WHERE f.status = $status AND n.id <> m.id
+MATCH <EITHER> WHERE f.status = '<ACTIVE>' AND n.id <> m.id
 RETURN n.id, count(DISTINCT m.id) AS many, count(DISTINCT f.id) AS facts
 ORDER BY many DESC, facts DESC, n.id LIMIT $limit
 
 besides
-MATCH <EITHER> WHERE n.id = $id AND m.id <> $id AND f.status = $status
+MATCH <EITHER> WHERE n.id = $id AND m.id <> $id AND f.status = '<ACTIVE>'
 RETURN m.id, collect(DISTINCT f.id)
 
 bridges
@@ -103,7 +103,7 @@ WITH id, count(*) AS many, sum(said) AS times, collect(first) AS groups WHERE ma
 RETURN id, many, groups ORDER BY many DESC, times DESC, id
 
 orphans
-MATCH (n:User:Entity) WHERE NOT EXISTS { MATCH <BESIDE> WHERE f.status = $status }
+MATCH (n:User:Entity) WHERE NOT EXISTS { MATCH <BESIDE> WHERE f.status = '<ACTIVE>' }
 RETURN n.id ORDER BY n.name, n.id
 
 everybody
@@ -127,14 +127,14 @@ RETURN f.supersedes, f.recorded_at ORDER BY f.recorded_at DESC
 # One way after the other: without a direction what is said above happens, too.
 hops_out_<LABEL>
 MATCH (n:<LABEL>)-[f:<RELS>]->(m:User:Entity)
-WHERE n.id IN $ids AND f.session IN $sessions AND f.status = $status AND n.id <> m.id
+WHERE n.id IN $ids AND f.session IN $sessions AND f.status = '<ACTIVE>' AND n.id <> m.id
 RETURN f.id, n.id, m.id
 
 hops_in_<LABEL>
 MATCH (n:<LABEL>)<-[f:<RELS>]-(m:User:Entity)
-WHERE n.id IN $ids AND f.session IN $sessions AND f.status = $status AND n.id <> m.id
+WHERE n.id IN $ids AND f.session IN $sessions AND f.status = '<ACTIVE>' AND n.id <> m.id
 RETURN f.id, n.id, m.id
 
 all_hops
-MATCH <OUT> WHERE f.session IN $sessions AND f.status = $status AND n.id <> m.id
+MATCH <OUT> WHERE f.session IN $sessions AND f.status = '<ACTIVE>' AND n.id <> m.id
 RETURN f.id, n.id, m.id

@@ -158,7 +158,6 @@ class Whole:
 
 
 _KINDS: Final = {USER: "user", ENTITY: "entity", SESSION: "session"}
-_ACTIVE: Final = {"status": Status.ACTIVE.value}
 _PARTS: Final = {"HOPS": HOPS, "WAYS": WAYS, "ACTIVE": Status.ACTIVE.value}
 _QUERIES: Final = {
     name: query
@@ -187,13 +186,13 @@ class GraphQueries:
             query: Part of any of their names, old ones included; of a user's account; of a
                 session's title, circle or persona. Empty: all.
         """
-        norm, page = normalise(query), {"limit": max(0, limit)}
+        norm, most = normalise(query), max(0, limit)
         if norm:
-            rows = self._run("found", {"norm": norm, "text": query.strip(), **page})
-            rows += self._run("found_sessions", {"norm": norm, **page})
+            rows = self._run("found", norm=norm, text=query.strip(), limit=most)
+            rows += self._run("found_sessions", norm=norm, limit=most)
         else:  # nothing contains the empty text, says Kùzu
-            rows = self._run("all", page) + self._run("all_sessions", page)
-        return [_node(row) for row in rows][: max(0, limit)]
+            rows = self._run("all", limit=most) + self._run("all_sessions", limit=most)
+        return [_node(row) for row in rows][:most]
 
     def neighbourhood(self, node: str, limit: int = 60, predicate: str = "") -> Subgraph:
         """A node, and what is one hop from it, the strongest first.
@@ -207,7 +206,7 @@ class GraphQueries:
         if not centre:
             raise NotFoundError("there is no such node in the graph")
         if centre[0].kind == "session":
-            rows = self._run("visitors", {"id": id})
+            rows = self._run("visitors", id=id)
             shown = list(dict.fromkeys(row[1] for row in rows))
             people = shown[: max(0, limit)]
             active = Status.ACTIVE.value
@@ -217,10 +216,10 @@ class GraphQueries:
                 if person in people
             ]
             return Subgraph(centre + self._nodes(people), edges, len(shown))
-        ranked = self._run("neighbours", {"id": id, **_ACTIVE})
+        ranked = self._run("neighbours", id=id)
         wanted = [row[0] for row in ranked if not predicate or predicate in row[4]]
         shown = wanted[: max(0, limit)]
-        edges = self._edges(self._run("around", {"id": id, "ids": shown or [id]}))
+        edges = self._edges(self._run("around", id=id, ids=shown or [id]))
         counts = tuple(Counter(kind for row in ranked for kind in row[4]).most_common())
         return Subgraph(centre + self._nodes(shown), edges, len(ranked), counts=counts)
 
@@ -233,7 +232,7 @@ class GraphQueries:
         if depth < 2:
             return self.neighbourhood(node, limit, predicate)
         (centre,) = self._known(node)
-        found = [row[0] for row in self._run(f"within_{depth}", {"id": centre.id})]
+        found = [row[0] for row in self._run(f"within_{depth}", id=centre.id)]
         some = self.among([centre.id, *found[:limit]])
         return replace(some, total=len(found))
 
@@ -243,7 +242,7 @@ class GraphQueries:
         if not nodes:
             raise NotFoundError("there is no such node in the graph")
         shown = {node.id for node in nodes}
-        rows = (row for row in self._of_each("from", sorted(shown), {}) if row[2] in shown)
+        rows = (row for row in self._of_each("from", sorted(shown)) if row[2] in shown)
         edges = self._edges(sorted(rows))
         return Subgraph(nodes, edges, len(nodes))
 
@@ -254,7 +253,7 @@ class GraphQueries:
         ends = self._known(a, b)
         if len(ends) < 2:
             return Subgraph(ends, [], 0)
-        rows = self._run("paths", {"a": ends[0].id, "b": ends[1].id})
+        rows = self._run("paths", a=ends[0].id, b=ends[1].id)
         paths = tuple(Path(tuple(nodes), tuple(facts)) for nodes, facts in rows)
         passed = {id for path in paths for id in path.nodes} - {end.id for end in ends}
         edges = self._facts([fact for path in paths for fact in path.facts])
@@ -266,7 +265,7 @@ class GraphQueries:
         if len(ends) < 2:
             return Subgraph(ends, [], 0)
         # Each one's neighbours by themselves: a join of both takes twenty times as long.
-        one, other = (dict(self._run("besides", {"id": e.id, **_ACTIVE})) for e in ends)
+        one, other = (dict(self._run("besides", id=e.id)) for e in ends)
         both = one.keys() & other.keys()
         found = sorted(both, key=lambda node: (-len(one[node]) * len(other[node]), node))
         edges = self._facts([id for node in found[:limit] for id in (*one[node], *other[node])])
@@ -283,30 +282,30 @@ class GraphQueries:
 
     def connected(self, limit: int = 20) -> Subgraph:
         """The nodes that facts join with the most others."""
-        rows = self._run("connected", {"limit": limit, **_ACTIVE})
+        rows = self._run("connected", limit=limit)
         nodes = self._nodes([row[0] for row in rows])
         return Subgraph(nodes, [], len(rows), counts=tuple((row[0], int(row[1])) for row in rows))
 
     def whole(self, nodes: int, edges: int) -> Whole:
         """All of the graph: at most so many nodes, the best connected, and newest facts."""
-        facts = self._run("every_fact", {})
+        facts = self._run("every_fact")
         degrees = Counter[str](end for row in facts for end in (row[1], row[2]))
-        everybody = [_node((*row, degrees[row[0]])) for row in self._run("everybody", {})]
+        everybody = [_node((*row, degrees[row[0]])) for row in self._run("everybody")]
         shown = sorted(everybody, key=lambda node: (-node.degree, node.id))[:nodes]
         ids = {node.id for node in shown}
         inner = [row for row in facts if row[1] in ids and row[2] in ids]
-        replaced = self._run("replaced_at", {})
+        replaced = self._run("replaced_at")
         gone = {old: float(at) for listed, at in replaced for old in json.loads(listed)}
         sessions = {
             id: (circle, name, type == "group", persona)
-            for id, circle, name, type, persona in self._run("every_session", {})
+            for id, circle, name, type, persona in self._run("every_session")
         }
         drawn = [_map_edge(row, gone) for row in inner[:edges]]
         return Whole(shown, drawn, sessions, len(everybody))
 
     def bridges(self, limit: int = 50) -> Subgraph:
         """People and things of more than one group chat, those of the most first."""
-        rows = self._run("bridges", {})
+        rows = self._run("bridges")
         shown = rows[:limit]
         groups = sorted({group for row in shown for group in row[2]})
         edges = [
@@ -319,17 +318,17 @@ class GraphQueries:
 
     def orphans(self, limit: int = 50) -> Subgraph:
         """Nodes of which no fact in use tells."""
-        ids = [row[0] for row in self._run("orphans", dict(_ACTIVE))]
+        ids = [row[0] for row in self._run("orphans")]
         return Subgraph(self._nodes(ids[:limit]), [], len(ids))
 
     def newest(self, limit: int = 20) -> Subgraph:
         """The facts that were learned last."""
-        edges = self._edges(self._run("newest", {"limit": limit, **_ACTIVE}))
+        edges = self._edges(self._run("newest", limit=limit))
         return Subgraph(self._ends(edges), edges, len(edges))
 
     def contradicted(self, limit: int = 50) -> Subgraph:
         """Facts that a newer one replaced, the newest replacements first."""
-        rows = self._run("replacing", {})
+        rows = self._run("replacing")
         wanted = [(row[0], old) for row in rows for old in json.loads(row[-1])]
         known = {edge.id: edge for edge in self._facts([old for _, old in wanted])}
         pairs = [pair for pair in wanted if pair[1] in known]  # what was forgotten is no pair
@@ -350,13 +349,13 @@ class GraphQueries:
         """
         if not sessions:  # Kùzu cannot tell the type of an empty list
             return []
-        values = {"sessions": sorted(sessions), **_ACTIVE}
+        some = sorted(sessions)
         if nodes is None:
-            return [Hop(*row) for row in self._run("all_hops", values)]
+            return [Hop(*row) for row in self._run("all_hops", sessions=some)]
         rows = [
             row
             for way in ("hops_out", "hops_in")
-            for row in self._of_each(way, sorted(nodes), values)
+            for row in self._of_each(way, sorted(nodes), sessions=some)
         ]
         return [Hop(*row) for row in sorted(rows)]
 
@@ -364,22 +363,22 @@ class GraphQueries:
 
     def _nodes(self, ids: list[str]) -> list[GraphNode]:
         """The users and entities with some ids, in their order; unknown ones are left out."""
-        return _ordered(ids, self._of_each("degrees", ids, {}))
+        return _ordered(ids, self._of_each("degrees", ids))
 
-    def _run(self, query: str, values: dict[str, Any]) -> list[list[Any]]:
+    def _run(self, query: str, **values: Any) -> list[list[Any]]:
         """Answers to one of our queries, by its name."""
         return self._db.run(_QUERIES[query], values)
 
-    def _of_each(self, query: str, ids: Iterable[str], more: Mapping[str, Any]) -> list[list[Any]]:
+    def _of_each(self, query: str, ids: Iterable[str], **more: Any) -> list[list[Any]]:
         """Answers about users, then about entities, by the query of each table."""
         of = {USER: list[str](), ENTITY: list[str]()}
         for id in ids:
             of[ENTITY if is_entity(id) else USER].append(id)
         each = ((f"{query}_{label}", some) for label, some in of.items() if some)
-        return [row for name, some in each for row in self._run(name, {"ids": some, **more})]
+        return [row for name, some in each for row in self._run(name, ids=some, **more)]
 
     def _sessions(self, ids: list[str]) -> list[GraphNode]:
-        return _ordered(ids, self._run("sessions", {"ids": ids}) if ids else [])
+        return _ordered(ids, self._run("sessions", ids=ids) if ids else [])
 
     def _ends(self, edges: list[GraphEdge]) -> list[GraphNode]:
         return self._nodes(list(dict.fromkeys(id for e in edges for id in (e.source, e.target))))
@@ -389,14 +388,14 @@ class GraphQueries:
         wanted = list(dict.fromkeys(ids))
         if not wanted:
             return []
-        found = {e.id: e for e in self._edges(self._run("facts", {"ids": wanted}))}
+        found = {e.id: e for e in self._edges(self._run("facts", ids=wanted))}
         return [found[id] for id in wanted if id in found]
 
     def _edges(self, rows: Iterable[Iterable[Any]]) -> list[GraphEdge]:
         edges = [GraphEdge(*row) for row in rows]
         if not edges:
             return []
-        gone = {old for (listed,) in self._run("replaced", {}) for old in json.loads(listed)}
+        gone = {old for (listed,) in self._run("replaced") for old in json.loads(listed)}
         return [replace(edge, superseded=True) if edge.id in gone else edge for edge in edges]
 
 

@@ -11,10 +11,9 @@ from .query import telling as telling
 from .recaller import EMBEDDING_SHARE as EMBEDDING_SHARE
 from .recaller import Recall as Recall
 from .recaller import Recaller as Recaller
-from .render import CLOSE as CLOSE
-from .render import OPEN as OPEN
 from .render import Item as Item
 from .render import Renderer as Renderer
+from .render import framed as framed
 from .render import language_of as language_of
 from .render import task_note as task_note
 from .render import without_name as without_name

@@ -468,7 +468,7 @@ class Recaller:
             problem = brief(error)
             self._troubles.report("recall", error, key=type(error).__name__)
         words = wording(text, self._context.settings.language)
-        block = framed(preamble(options.lead, words, options.budget), words)
+        block = framed(preamble(options.lead, words, options.budget), words["note"])
         now, query = self._context.now(), compose(text)
         return Recall((), block, Trace(asker, now, query, block=block, problem=problem))
 

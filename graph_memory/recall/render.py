@@ -118,9 +118,9 @@ def task_note(fact: Fact, now: float, *, is_over: bool) -> str:
     return "overdue" if fact.due is not None and fact.due <= now else ""
 
 
-def framed(lines: Sequence[str], words: Wording) -> str:
-    """A block of some lines; empty if there are none."""
-    return "\n".join([OPEN, words["note"], *lines, CLOSE]) if lines else ""
+def framed(lines: Sequence[str], note: str) -> str:
+    """A block of some lines under a note; empty if there are none."""
+    return "\n".join([OPEN, note, *lines, CLOSE]) if lines else ""
 
 
 def without_name(text: str, who: str) -> str:
@@ -330,7 +330,7 @@ class Renderer:
                 lines.append(date[5:] if day[:4] == date[:4] else date)
                 day = date
             lines.append(self.line(candidate))
-        return framed(lines, self.words)
+        return framed(lines, self.words["note"])
 
 
 class TokenTally:
