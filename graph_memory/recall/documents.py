@@ -26,7 +26,7 @@ from ..model import BOT, PREDICATES, Episode, Fact, Layer, Message
 from ..privacy.redaction import disclosed
 from ..privacy.scope import span
 from ..text import is_chinese
-from .conditions import Topic, bears_on
+from .intents import Topic, bears_on
 from .lexical import called_by, discard, names_in
 from .query import telling
 
@@ -212,7 +212,7 @@ class Documents:
         called: Code of the name under which a message was said; 0 for other documents.
         predicate: Code of what a fact says; 0 for other documents.
         due: When a fact begins or is due; nan if nobody said.
-        bears_on: Topics of requests that a fact bears on (``conditions.py``).
+        bears_on: Topics of requests that a fact bears on (``intents.py``).
         tells: What of a message tells something; nan until it is asked for (:meth:`telling`).
         asking: Whether a message ends with a question mark.
         chinese: Whether the text is Chinese.

@@ -26,8 +26,8 @@ from ..model import Episode, Fact, Forgotten, Merge, Message, Name, Row, Session
 from ..store import Journal, Rows
 from ..supervisor import NEVER, Supervisor
 from .documents import Document, VectorIndex
-from .examples import ENOUGH, EXAMPLES, SMALL_TALK
 from .index import MAX_MESSAGES, Index, Step
+from .intents import ENOUGH, EXAMPLES, SMALL_TALK
 
 logger = logging.getLogger("graph_memory.recall")
 

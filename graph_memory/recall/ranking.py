@@ -37,10 +37,18 @@ from ..model import (
 from ..privacy.scope import Rank
 from ..retention import strength
 from ..text import is_chinese, normalise, significance
-from .conditions import Topic, includes_all, requested
 from .documents import Document, Kind, Numbers, Source
-from .examples import ENOUGH, SMALL_TALK, Likeness, predicates_like, wants_memory
 from .index import Index
+from .intents import (
+    ENOUGH,
+    SMALL_TALK,
+    Likeness,
+    Topic,
+    includes_all,
+    predicates_like,
+    requested,
+    wants_memory,
+)
 from .lexical import index_terms, is_character, search_terms
 from .query import (
     Question,

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from graph_memory.recall.conditions import Topic, bears_on, includes_all, requested
-from graph_memory.recall.examples import EXAMPLES
+from graph_memory.recall.intents import EXAMPLES, Topic, bears_on, includes_all, requested
 from graph_memory.text import content
 from tests.cases import rows, tabled
 from tests.makers import put

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from graph_memory.inference import Embedder
 from graph_memory.model import PREDICATES, User
 from graph_memory.recall import ranking
-from graph_memory.recall.examples import (
+from graph_memory.recall.intents import (
     ENOUGH,
     EXAMPLES,
     MARGIN,
