@@ -215,10 +215,10 @@ class _Chooser:
         if vectors is None or not self._numbers or shown.position == NOWHERE:
             return False
         number = int(self._visible.numbers[shown.position])
-        if not vectors.has(number):
+        if not vectors.has(number) or self._tally.price(shown) < BRIEF:
             return False
         cosines = vectors.cosines(np.array(self._numbers, np.intp), vectors.vector(number))
-        return bool((cosines >= SAME).any()) and self._tally.price(shown) >= BRIEF
+        return bool((cosines >= SAME).any())
 
 
 def _says_more(message: Message, facts: Sequence[Fact]) -> bool:
