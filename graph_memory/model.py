@@ -366,6 +366,17 @@ class Change:
 
 EPISODE = "episode"
 """Level of an episode that sums up nothing but messages."""
+
+
+class Level(StrEnum):
+    """How long a record lasts; in the order in which they are written."""
+
+    DAY = "day"
+    WEEK = "week"
+    MONTH = "month"
+    YEAR = "year"
+
+
 _AT_HOME = re.compile(rf"^([^:]*:{PRIVATE})@[^:]*")
 
 

@@ -130,7 +130,8 @@ class MemoryService:
         share_heap()  # before there are threads
         try:
             async with contextlib.AsyncExitStack() as stack:
-                stack.callback(os.close, await asyncio.to_thread(_own, directory))
+                await asyncio.to_thread(_prepare, directory)
+                stack.callback(os.close, lock(directory))  # here, where nothing cancels it
                 tombstones = await asyncio.to_thread(Tombstones.read, directory)
                 journal = await open_journal(directory, now, tombstones, settings.shared_journal)
                 stack.push_async_callback(journal.close)
@@ -308,8 +309,7 @@ class MemoryService:
         await self._stack.aclose()
 
 
-def _own(directory: Path) -> int:
-    """Make the directory, close it to other accounts and take its lock."""
+def _prepare(directory: Path) -> None:
+    """Make the directory, and close it to other accounts."""
     restrict(directory)
     copies.folder_of(directory).mkdir(mode=0o700, exist_ok=True)
-    return lock(directory)

@@ -1,6 +1,8 @@
 """The thin line through all layers, without AstrBot: heard, learned, recalled, kept."""
 
 import asyncio
+import os
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC
@@ -9,7 +11,9 @@ from typing import Any
 
 import pytest
 
+from graph_memory import service as service_module
 from graph_memory.commands.memory_commands import Commands
+from graph_memory.data_directory import lock
 from graph_memory.errors import EmbeddingError, LockedError
 from graph_memory.inference import Embedder
 from graph_memory.inspect.health import describe
@@ -129,3 +133,20 @@ async def test_other_settings_take_hold_without_a_restart(service: MemoryService
     assert line.fades_at - line.fact.last_used == pytest.approx((before - line.fact.last_used) / 2)
     assert (service.settings.time_decay_rate, service.settings.prune_interval) == (2.0, 48)
     assert "爬山" in await recalled(service, HOME, ZHANG, "我喜欢做什么？")
+
+
+async def test_cancelled_while_it_is_opened_it_lets_the_directory_go(tmp_path, monkeypatch):
+    begun, goes_on = threading.Event(), threading.Event()
+
+    def slowly(directory: Path) -> None:
+        begun.set()
+        goes_on.wait(10)
+
+    monkeypatch.setattr(service_module, "restrict", slowly)
+    opening = asyncio.create_task(MemoryService.open(tmp_path, Settings(), zone=UTC))
+    await asyncio.to_thread(begun.wait, 10)
+    opening.cancel()
+    await asyncio.gather(opening, return_exceptions=True)
+    goes_on.set()
+    await asyncio.sleep(0.1)
+    os.close(lock(tmp_path))

@@ -6,6 +6,7 @@ which it is asked and its persona; core facts are the speaker's own, follow-ups 
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 
@@ -174,10 +175,8 @@ class CompanionCommands(Answers):
         named = self._say("list.comma").join(map(str, unknown or numbers))
         if unknown:
             return self._say("core_number", number=named)
-        try:
+        with suppress(NotFoundError):  # which were so already
             await self.memory.companion.alter(turn.session, numbers, turn.user, change)
-        except NotFoundError:
-            return self._say("core_number", number=named)
         return self._say(f"core_{done}", number=named, text=text)
 
     async def _cores(self, turn: Turn) -> str:

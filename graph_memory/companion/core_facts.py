@@ -129,8 +129,7 @@ class CoreFacts:
         if same is not None:
             self.use(same.id, evidence)
             return
-        number = self._room()
-        if number is None or not text:
+        if not text or (number := self._room()) is None:
             return
         id = stable_id("c", self._session, self._user, normalise(text), str(evidence[:1]))
         self._rows[id] = CoreFact(

@@ -18,7 +18,7 @@ from typing import Any, Protocol
 
 from ..context import Context, Part
 from ..dates import midnight, moment, quiet_hours
-from ..errors import GraphMemoryError
+from ..errors import GraphMemoryError, brief
 from ..inference import LanguageModel
 from ..learning import Learning
 from ..locales import say
@@ -240,8 +240,8 @@ class Proactive(Part):
                 return later
             try:
                 text = await self._words(session, row)
-            except GraphMemoryError as error:
-                logger.info("a follow-up could not be asked about: %r", error)
+            except Exception as error:  # whatever AstrBot raises: others are not held up
+                logger.info("a follow-up could not be asked about: %s", brief(error))
                 await self._fail(row, now)
                 return float("inf")
         if not (session and text and await self._speak(session, row, text)):

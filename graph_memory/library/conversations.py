@@ -11,15 +11,13 @@ from datetime import date, timedelta
 from ..context import Part
 from ..dates import day_of
 from ..errors import NotFoundError
-from ..model import Change, Episode, Fact, Message, Session
+from ..model import EPISODE, Change, Episode, Fact, Level, Message, Session
 from ..privacy.redaction import disclosed
 from ..retention import DAY
 from ..store import Rows, queries
 from ..store.queries import Cursor, LogEntry, Page, RecordFilter
 from .facts import sessions_of
 
-LEVELS = ("episode", "day", "week", "month", "year")
-"""From a run of conversation to the summary of a year."""
 MAX_LINES = 400
 """Messages of an episode that are shown at a time."""
 
@@ -82,9 +80,9 @@ class Conversations(Part):
         return await self._journal.look(work)
 
     async def levels(self) -> dict[str, int]:
-        """How many records there are of each of :data:`LEVELS`."""
+        """How many episodes there are, and summaries of each :class:`Level`."""
         counted = await self._journal.look(queries.levels)
-        return {level: counted.get(level, 0) for level in LEVELS}
+        return {level: counted.get(level, 0) for level in (EPISODE, *Level)}
 
     async def read(self, id: str) -> OpenRecord:
         """One record with its messages or the records it sums up, or ``NotFoundError``."""
@@ -93,7 +91,7 @@ class Conversations(Part):
             rows = Rows(db)
             episode = rows.require(Episode, id)
             (record,) = _records(db, [episode])
-            if episode.level != LEVELS[0]:
+            if episode.is_record:
                 parts = [
                     part for id in episode.parts[:MAX_LINES] if (part := rows.get(Episode, id))
                 ]

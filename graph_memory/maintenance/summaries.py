@@ -16,7 +16,6 @@ from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta, tzinfo
-from enum import StrEnum
 from functools import partial
 from itertools import batched
 
@@ -26,7 +25,7 @@ from ..errors import ExtractionError
 from ..inference import LanguageModel
 from ..inference.breaker import Breaker
 from ..locales import say
-from ..model import EPISODE, Episode, Session, stable_id
+from ..model import EPISODE, Episode, Level, Session, stable_id
 from ..store import Draft, Rows
 from ..text import digest, fenced, is_chinese, telling, terms
 
@@ -56,15 +55,6 @@ GROUNDED = 1 / 3
 _NUMBERS = re.compile(r"\d+")
 _MONTHS = frozenset(map(str, range(1, 13)))
 """What is said in words may be answered in numbers: in May, 5月."""
-
-
-class Level(StrEnum):
-    """How long a record lasts; in the order in which they are written."""
-
-    DAY = "day"
-    WEEK = "week"
-    MONTH = "month"
-    YEAR = "year"
 
 
 PARTS: Mapping[Level, str] = {

@@ -17,14 +17,13 @@ from graph_memory.maintenance import Upkeep
 from graph_memory.maintenance.summaries import (
     REVIEW,
     History,
-    Level,
     answered,
     bounds,
     compose,
     picked,
     record_id,
 )
-from graph_memory.model import Episode, Session, Turn, asker_of, episode_id
+from graph_memory.model import Episode, Level, Session, Turn, asker_of, episode_id
 from graph_memory.retention import DAY
 from graph_memory.settings import Settings
 from graph_memory.store import Draft, Journal
