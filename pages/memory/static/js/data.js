@@ -49,10 +49,13 @@ async function hand(file) {
 if (sending) {
   sending.hidden = false;
   sending.elements.file.addEventListener("change", ({ target }) => {
-    if (!target.files.length) return;
+    const [file] = target.files;
+    if (!file) return;
     sending.classList.remove("failed");
     target.disabled = true;
-    (isFramed ? hand : send)(target.files[0]);
+    const { most, large } = sending.dataset;
+    if (file.size > most) failed(large.replace("{name}", file.name)); // not after an hour of sending
+    else (isFramed ? hand : send)(file);
   });
   addEventListener("pageshow", () => sending.reset());
 }
