@@ -413,11 +413,18 @@ class Runtime:
 
     async def choose_persona(self, event: Any, name: str) -> str:
         """What ``/persona`` answers; with or without a memory."""
-        return await self._answered(self._personas.choose(event, name))
+        return await self._answered(self._switched(event, self._personas.choose(event, name)))
 
     async def begin_conversation(self, event: Any, name: str) -> str:
         """What ``/new`` with a persona answers; with or without a memory."""
-        return await self._answered(self._personas.begin(event, name))
+        return await self._answered(self._switched(event, self._personas.begin(event, name)))
+
+    async def _switched(self, event: Any, answer: Awaitable[str]) -> str:
+        """What a switch of persona answers; what was said to the last one is learned now."""
+        told = await answer
+        if self.memory and (turn := await self.host.turn(event)):
+            self.memory.learning.turn_to(turn.session)
+        return told
 
     def mistyped(self, event: Any) -> str:
         """What is said to a command that there is not."""

@@ -144,10 +144,12 @@ class Commands(Answers):
         return "\n".join([title, *lines, *more, self._say("forget_hint")])
 
     def _standing(self, fact: Fact) -> str:
-        """A note on a listed fact that is not what is so now, or still to come."""
+        """Notes on a listed fact, as the block has them: how it is known, and if it is over."""
         is_over = fact.is_over(now := self.memory.now())
-        note = task_note(fact, now, is_over=is_over) or ("formerly" if is_over else "")
-        return f"〔{self._say(f'block_{note}')}〕" if note else ""
+        over = task_note(fact, now, is_over=is_over) or ("formerly" if is_over else "")
+        known = {"hearsay": fact.hearsay, "confidential": fact.confidential, over: over}
+        notes = [self._say(f"block_{note}") for note, is_so in known.items() if is_so]
+        return f"〔{self._say('block_joint').join(notes)}〕" if notes else ""
 
     async def search(self, turn: Turn, text: str) -> str:
         """All that holds some words; a page of it, if a page is named at its end."""

@@ -128,10 +128,12 @@ class Buffers:
             return
         if request(message.text):
             buffer.urgent = max(buffer.urgent, message.id)
-        circle = self._sessions[message.session].circle
-        for other in self.waiting(circle):
-            if other != message.session:
-                # The persona was switched: what was said to the other one is complete.
+        self.turn_to(self._sessions[message.session])
+
+    def turn_to(self, session: Session) -> None:
+        """Note that a persona is spoken to: what was said there to the others is complete."""
+        for other in self.waiting(session.circle):
+            if other != session.id:
                 self._buffers[other].urgent = max(self._buffers[other].seen)
 
     def drop(self, messages: Iterable[int]) -> None:

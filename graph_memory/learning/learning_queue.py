@@ -255,6 +255,11 @@ class Learning(Part):
                 self._budget.people.add(message.sender)
             self._job.wake()
 
+    def turn_to(self, session: Session) -> None:
+        """A persona was switched to: what was said there to the others is learned now."""
+        self._buffers.turn_to(session)
+        self._job.wake()
+
     def _on_change(self, change: Change) -> None:
         for op in change.ops:
             if isinstance(op.row, Session):

@@ -32,3 +32,10 @@ async def test_a_persona_that_chooses_its_tools_has_ours_if_it_chooses_one(world
     ours = {"memory_recall", "memory_remember", "memory_correct", "memory_forget"}
     has = {persona: ours & names for persona, names in offered.items()}
     assert has == {"": ours, "chef": ours, "guard": set()}
+
+
+async def test_what_was_told_to_one_persona_is_learned_once_another_is_chosen(world: World) -> None:
+    await world.bot.create_persona("florist", "你是一个花匠。")
+    await world.say(ADMIN_ID, "我喜欢插花")
+    assert "已切换" in await world.qq.ask_private(ADMIN_ID, "/persona florist")
+    await world.tells(ADMIN_ID, "/memory mine", of="喜欢插花")

@@ -44,8 +44,8 @@ class Talk:
 
     ``~`` lets seconds pass, ``grace`` leaves new messages alone for so long, ``due`` are the chats
     that may be learned, ``next`` the seconds until one may (``-``: never), ``held`` the messages
-    that would be and ``all`` those that wait; ``move`` gives one to another persona, ``drop`` was
-    learned.
+    that would be and ``all`` those that wait; ``move`` gives one to another persona, ``switch``
+    turns to one, ``drop`` was learned.
     """
 
     def __init__(self, grace: float = 0.0) -> None:
@@ -70,6 +70,8 @@ class Talk:
                 self.time += float(text)
             case "grace":
                 self.buffers._grace = float(text)
+            case "switch":
+                self.buffers.turn_to(PLACES[text])
             case "drop":
                 self.buffers.drop([int(number) for number in text.split()])
             case "move":
