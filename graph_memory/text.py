@@ -20,7 +20,7 @@ from sys import intern
 from typing import Any
 
 _TABLES = json.loads(Path(__file__).with_name("lookalikes.json").read_text("utf-8"))
-_SIMPLIFIED = str.maketrans(_TABLES["traditional"], _TABLES["simplified"])
+SIMPLIFIED = str.maketrans(_TABLES["traditional"], _TABLES["simplified"])
 _TRADITIONAL = defaultdict[str, str](str)
 for _other, _simple in zip(_TABLES["traditional"], _TABLES["simplified"], strict=True):
     _TRADITIONAL[_simple] += _other
@@ -34,7 +34,7 @@ SIGNS: str = _TABLES["signs"]
 
 def simplified(text: str) -> str:
     """A text with traditional Chinese characters in their simplified form."""
-    return text if text.isascii() else text.translate(_SIMPLIFIED)
+    return text if text.isascii() else text.translate(SIMPLIFIED)
 
 
 def in_either_form(text: str) -> str:

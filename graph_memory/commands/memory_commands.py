@@ -144,7 +144,7 @@ class Commands(Answers):
         return "\n".join([title, *lines, *more, self._say("forget_hint")])
 
     def _standing(self, fact: Fact) -> str:
-        """Notes on a listed fact, as the block has them: how it is known, and if it is over."""
+        """Notes on a listed fact, as the block has them."""
         is_over = fact.is_over(now := self.memory.now())
         over = task_note(fact, now, is_over=is_over) or ("formerly" if is_over else "")
         known = {"hearsay": fact.hearsay, "confidential": fact.confidential, over: over}

@@ -13,7 +13,7 @@ from ..inference import Vectors
 from ..kinship import kin_in, same_kin
 from ..model import PREDICATES, Asker
 from ..privacy.redaction import redacted
-from ..text import CJK, clean, is_chinese, normalise, patterns, simplified, terms
+from ..text import CJK, SIMPLIFIED, blocks, clean, is_chinese, normalise, patterns, terms
 from .lexical import search_terms, telling_characters
 from .weights import BRIEF, FEW, MINOR
 
@@ -24,7 +24,7 @@ MAX_TURNS = 16
 """Last places of a message that are looked at for where it comes to the point."""
 
 (
-    _ASKING, _TOPIC, _TURN, _ASKS, _UNMARKED, _WONDERS, _WHO, _MANY, _FIRST_PERSON, _OWNED,
+    _ASKING, _TOPIC, _TURN, _ASKS, _UNMARKED, _WONDERS, _NOTED, _WHO, _MANY, _FIRST_PERSON, _OWNED,
     _SECOND_PERSON, _FOR_ME, _RECALLS, _FORMER, _REFERS_BACK, _SMALL_TALK, _TASK,
     _WHOLE, _LAST_TALK,
 ) = patterns(Path(__file__).with_suffix(".txt"))  # fmt: skip
@@ -40,6 +40,13 @@ _CLAUSE = re.compile(
 _PARTED = re.compile(r"([分结离订吵见毕请搬住辞领考])(?:[的了过]|过了)([手婚架面业假家院职证])")
 """Verb and object of one word, with something between them: 分的手."""
 _SENTENCE = re.compile(r"[^。！？!?.；;\n]*[。！？!?.；;\n]*")
+_SAID_THERE = dict(
+    line.split(" ")
+    for (*lines,) in blocks(Path(__file__).with_name("dialects.txt"))
+    for line in lines
+)
+_DIALECTS = re.compile("|".join(f"({words})" for words in _SAID_THERE.values()))
+_IN_MANDARIN = (*_SAID_THERE,)
 _TABLE = Path(__file__).with_name("question_kinds.txt").read_text("utf-8")
 _KINDS = [
     (PREDICATES if head == "*" else head.split(), re.compile("|".join(cues), re.IGNORECASE))
@@ -59,6 +66,7 @@ class Subquery:
         many: Whether it asks for all things of a kind.
         former: Whether it asks how it was.
         predicates: Of facts that answer such a question, if it is of a known kind.
+        is_for_note: Whether it asks by its name for something that people keep a note of.
     """
 
     text: str
@@ -67,6 +75,7 @@ class Subquery:
     many: bool
     former: bool = False
     predicates: frozenset[str] = frozenset()
+    is_for_note: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,28 +152,36 @@ def is_small_talk(text: str) -> bool:
     return len(text) <= BRIEF and not any(map(str.isalnum, _SMALL_TALK.sub("", text)))
 
 
+def in_mandarin(text: str) -> str:
+    """A text in simplified characters, its question words of dialects as in Mandarin."""
+    if text.isascii():
+        return text
+    plain = text.translate(SIMPLIFIED)
+    return _DIALECTS.sub(lambda word: _IN_MANDARIN[(word.lastindex or 1) - 1], plain)
+
+
 def asks(text: str) -> bool:
-    return bool(_ASKS.search(simplified(text)))
+    return bool(_ASKS.search(in_mandarin(text)))
 
 
 def asks_who(text: str) -> bool:
     """Whether a question is for somebody."""
-    return _WHO.search(simplified(text)) is not None
+    return _WHO.search(in_mandarin(text)) is not None
 
 
 def asks_for_all(text: str) -> bool:
     """Whether a question is for what a time was about, as a whole."""
-    return _WHOLE.search(simplified(text)) is not None
+    return _WHOLE.search(in_mandarin(text)) is not None
 
 
 def asks_for_last_talk(text: str) -> bool:
     """Whether a question is for what was talked about the last time, as a whole."""
-    return _LAST_TALK.search(simplified(text)) is not None
+    return _LAST_TALK.search(in_mandarin(text)) is not None
 
 
 def may_ask(text: str) -> bool:
     """Whether a text is a question, or may be one that is not marked as such."""
-    plain = simplified(text)
+    plain = in_mandarin(text)
     return bool(_ASKS.search(plain) or _WONDERS.search(plain))
 
 
@@ -240,10 +257,10 @@ def only_asks(text: str) -> bool:
 
 
 def _is_asking(sentence: str) -> bool:
-    if sentence.endswith(("?", "？")) or is_task(sentence):
+    if sentence.endswith(("?", "？")) or _TASK.search(sentence):
         return True
     return all(
-        (len(s) <= BRIEF and _UNMARKED.search(simplified(s.strip()))) or is_small_talk(s)
+        (len(s) <= BRIEF and _UNMARKED.search(in_mandarin(s.strip()))) or is_small_talk(s)
         for s in _CLAUSE.split(sentence)
     )
 
@@ -282,15 +299,16 @@ def _part(text: str, around: str) -> Subquery:
     for word in (other for found in kin_in(normalise(text)) for other in same_kin(found)):
         for term in search_terms(word if len(word) > 1 else f"我{word}"):
             weights.setdefault(term, 1.0)
-    plain = simplified(text)
+    plain = in_mandarin(text)
     predicates, former = predicates_of(text), bool(_FORMER.search(plain))
     clauses = (each for each in _CLAUSE.split(plain) if len(set(terms(each))) > 1)
     many = bool(_MANY.search(plain)) or predicates.issuperset(PREDICATES)
     many = many or sum(map(asks, clauses)) > 1  # 吞的什么 花了几百
-    return Subquery(f"{around} {text}".strip(), weights, said, many, former, predicates)
+    noted = _NOTED.search(plain.strip()) is not None
+    return Subquery(f"{around} {text}".strip(), weights, said, many, former, predicates, noted)
 
 
 def predicates_of(text: str) -> frozenset[str]:
     """Predicates of the facts that a question asks for, if it is of a known kind."""
-    plain = simplified(text)
+    plain = in_mandarin(text)
     return frozenset(chain(*(each for each, cues in _KINDS if cues.search(plain))))

@@ -216,7 +216,10 @@ def rank(
     # Of fewer, whether the examples are known may depend on what the asker does not see.
     elif options.brief and len(visible) >= ENOUGH:
         is_about = [
-            bool(named) or number in ranker.answered or bool(at and asks(part.text))
+            bool(named)
+            or part.is_for_note
+            or number in ranker.answered
+            or bool(at and asks(part.text))
             for number, (part, at) in enumerate(zip(question.parts, times, strict=True))
         ]
         needed = _by_meaning(likenesses, needed, is_about)
@@ -368,6 +371,8 @@ def _is_askers(
     """Whether who names nobody in a private chat asks of themselves (按揭啥时候是个头)."""
     if named or question.is_personal or question.is_addressed or question.asker.is_group:
         return False
+    if question.parts[0].is_for_note:
+        return True
     if len(visible) < ENOUGH or asks_who(question.text):
         return False
     return likeness is not None and wants_memory(likeness) is True
@@ -702,7 +707,8 @@ def _is_earnest(
     """Whether a question is for all of a kind, for something of one's own or the past."""
     if part.many or question.is_addressed or not asks(part.text):
         return part.many
-    return question.is_personal or any(end <= context.now for _, end in times)
+    is_own = question.is_personal or part.is_for_note
+    return is_own or any(end <= context.now for _, end in times)
 
 
 def _sorted(candidates: list[Candidate]) -> list[Candidate]:
