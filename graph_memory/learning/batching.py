@@ -132,9 +132,9 @@ class Buffers:
 
     def turn_to(self, session: Session) -> None:
         """Note that a persona is spoken to: what was said there to the others is complete."""
-        for other in self.waiting(session.circle):
-            if other != session.id:
-                self._buffers[other].urgent = max(self._buffers[other].seen)
+        for id, buffer in self._buffers.items():
+            if id != session.id and self._sessions[id].circle == session.circle:
+                buffer.urgent = max(buffer.seen)
 
     def drop(self, messages: Iterable[int]) -> None:
         """Forget messages that were claimed, moved or removed."""
