@@ -238,6 +238,17 @@ async def test_long_work_leaves_the_interpreter_as_it_was(journal: Journal):
     assert sys.getswitchinterval() == before
 
 
+async def test_nor_does_that_of_two_memories_of_which_one_closes(journal, tmp_path):
+    before, other = sys.getswitchinterval(), await Journal.open(tmp_path / "other.sqlite3")
+    with journal.long_work():
+        closing = other.long_work()
+        closing.__enter__()
+    assert sys.getswitchinterval() < before / 10
+    closing.__exit__(None, None, None)
+    assert sys.getswitchinterval() == before
+    await other.close()
+
+
 def _delete(path: Path) -> None:
     path.rename(path.with_name("aside"))
 

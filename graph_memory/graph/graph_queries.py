@@ -405,7 +405,7 @@ def _ordered(ids: list[str], rows: Iterable[Iterable[object]]) -> list[GraphNode
 
 
 def _map_edge(row: list[Any], gone: Mapping[str, float]) -> MapEdge:
-    """A row of :data:`_EVERY_FACT`; ``gone`` says when facts were replaced."""
+    """An answer to ``every_fact``; ``gone`` says when facts were replaced."""
     id, valid_to, fact, away, kept = row[0], row[7], row[:10], row[10], row[11:]
     ends = [time for time in (valid_to, away, gone.get(id)) if time is not None]
     return MapEdge(*(*fact, id in gone, *kept, min(ends, default=None)))

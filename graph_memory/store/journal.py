@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable, Collection, Generator, Iterable
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, ClassVar, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,6 +80,9 @@ stored; if its write was under way it may still arrive, once."""
 class Journal:
     """The journal of one data directory; ``storage`` says whether it can be written."""
 
+    _at_long_work: ClassVar = 0  # of the process: one may be opened while another closes
+    _interval: ClassVar = 0.0
+
     def __init__(
         self, path: Path, now: Callable[[], float], server: str = "", bars: Bars | None = None
     ) -> None:
@@ -106,7 +109,6 @@ class Journal:
         self.heard_at = float("-inf")
         """When the last message came, monotonic seconds."""
         self._patient = 0
-        self._interval = sys.getswitchinterval()
 
     @classmethod
     async def open(
@@ -438,15 +440,17 @@ class Journal:
 
         Questions do not: Python's threads change places more often.
         """
-        if not self._patient:
-            self._interval = sys.getswitchinterval()
+        if not Journal._at_long_work:
+            Journal._interval = sys.getswitchinterval()
             sys.setswitchinterval(min(SWITCHING, self._interval))
+        Journal._at_long_work += 1
         self._patient += 1
         try:
             yield
         finally:
             self._patient -= 1
-            if not self._patient:
+            Journal._at_long_work -= 1
+            if not Journal._at_long_work:
                 sys.setswitchinterval(self._interval)
 
     @contextmanager
