@@ -23,7 +23,7 @@ from .data_directory import lock, restrict
 from .deletion import ForgetMe, Tombstones
 from .embedding import CachedEmbedder
 from .errors import ClosedError, EmbeddingError, JournalError, StorageError, brief
-from .graph import GraphStore
+from .graph import GraphState, GraphStore
 from .inference import Embedder, LanguageModel
 from .inference.token_budget import TokenBudget
 from .inspect.health import Checkup, Health, behind, check_up
@@ -293,11 +293,12 @@ class MemoryService:
             return await self.journal.works.run("checkup", work)
 
     async def settle(self) -> None:
-        """Wait until index and graph reflect the journal and the embedder was tried."""
+        """Wait until the embedder was tried, and index and graph, if asked, are current."""
         if self._loading:
             await self._loading.idle()
         await self.recall.settle()
-        await self.graph.settle()
+        if self.graph.state is not GraphState.WAITING:
+            await self.graph.settle()
 
     async def close(self) -> None:
         """Stop everything, what was started last first."""

@@ -3,11 +3,15 @@
 import inspect
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
+
+MANY, FEW = 60, 15
+"""Examples of a property in the slow part, and in the fast one."""
 
 
 def cases(path: Path) -> dict[str, list[str]]:
@@ -60,8 +64,42 @@ def rows(module: str, name: str) -> list[Any]:
 
 
 def tabled(test: Callable[..., Any]) -> Any:
-    """Run a test with each row of the table of its name, whose values are its last parameters."""
+    """Run a test with each row of the table of its name, whose values are its last parameters.
+
+    One that needs nothing else is one test, as :func:`each_of` says.
+    """
     table = rows(test.__code__.co_filename, test.__name__)
     width = len(table[0]) if isinstance(table[0], list) else 1
-    names = [*inspect.signature(test).parameters][-width:]
-    return pytest.mark.parametrize(",".join(names), table)(test)
+    names = [*inspect.signature(test).parameters]
+    if len(names) == width and not inspect.iscoroutinefunction(test):
+        return each_of(table)(test)
+    return pytest.mark.parametrize(",".join(names[-width:]), table)(test)
+
+
+def each_of(table: Iterable[Any]) -> Callable[[Callable[..., None]], Callable[[], None]]:
+    """Run a test with each row of a table, all in one: a test by itself costs more than a row.
+
+    Every row is tried, and those that fail are named.
+    """
+
+    def of(test: Callable[..., None]) -> Callable[[], None]:
+        def play() -> None:
+            failed = []
+            for row in table:
+                try:
+                    test(*row) if isinstance(row, list | tuple) else test(row)
+                except Exception as error:
+                    error.add_note(f"with {row!r}")
+                    failed.append(error)
+            if failed:
+                raise ExceptionGroup(f"{len(failed)} rows", failed)
+
+        play.__name__, play.__doc__, play.__module__ = test.__name__, test.__doc__, test.__module__
+        return play
+
+    return of
+
+
+def examples(many: int) -> int:
+    """How many examples a property is tried with here of those that it has in the slow part."""
+    return max(4, many * settings().max_examples // MANY)

@@ -2,8 +2,12 @@
 
 import asyncio
 import gc
+import sqlite3
+import threading
 from collections.abc import AsyncIterator, Iterator
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -11,8 +15,9 @@ from hypothesis import HealthCheck, settings
 from graph_memory.embedding import load
 from graph_memory.inference import Embedder
 from graph_memory.service import MemoryService
-from graph_memory.store import Journal
+from graph_memory.store import Journal, schema
 
+from .cases import FEW, MANY
 from .lent import Lent
 from .makers import T0, Clock
 from .world import World, living, opened
@@ -28,10 +33,17 @@ LONG = (
 gc.disable()  # until all is collected: nearly all that is made until then stays
 
 # Timing belongs to the benchmark: on a busy machine a slow draw is not a defect.
-settings.register_profile(
-    "default", deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=60
-)
-settings.load_profile("default")
+for profile, count in (("many", MANY), ("few", FEW)):
+    settings.register_profile(
+        profile, deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=count
+    )
+settings.load_profile("many")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """A run that leaves out what is slow tries properties with few examples, the slow with many."""
+    if "not slow" in config.getoption("markexpr"):
+        settings.load_profile("few")
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
@@ -50,6 +62,26 @@ def pytest_collection_finish() -> None:
     """What is there now is never looked through for rubbish."""
     gc.freeze()
     gc.enable()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _copied_journals() -> Iterator[None]:
+    """A journal that is new gets its tables as a copy: they were made once, by all migrations."""
+    original, lock = schema.MIGRATIONS, threading.Lock()
+    with closing(sqlite3.connect(":memory:", check_same_thread=False)) as made:
+        schema.migrate(made, Path("made"))
+
+        def migrate(db: sqlite3.Connection, *given: Any) -> None:
+            (tables,) = db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+            if tables or schema.MIGRATIONS is not original:
+                schema.migrate(db, *given)
+            else:
+                with lock:
+                    made.backup(db)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("graph_memory.store.journal.migrate", migrate)
+            yield
 
 
 @pytest.fixture(scope="session")

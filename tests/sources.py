@@ -49,12 +49,17 @@ def name(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
 
-def imports(path: Path) -> Iterator[str]:
+@cache
+def imports(path: Path) -> tuple[str, ...]:
     """Absolute dotted names a module imports, wherever in it the import stands.
 
     ``from .model import Fact`` in ``graph_memory/privacy/scope.py`` is
     ``graph_memory.model.Fact``: the last part may be a name inside the module.
     """
+    return tuple(_imports(path))
+
+
+def _imports(path: Path) -> Iterator[str]:
     package = path.relative_to(ROOT).with_suffix("").parts[:-1]
     for node in ast.walk(tree(path)):
         if isinstance(node, ast.Import):

@@ -37,7 +37,7 @@ async def test_a_running_memory_is_closed_to_others(tmp_path: Path) -> None:
     async with opened(home) as service:
         await service.access()
         await service.learning.hear(Turn(private("zhang"), user("zhang"), "张三", "我家的猫叫豆包"))
-        await service.settle()
+        await service.graph.settle()
         await service.backups.make()
         await service.transfer.export()
         await service.transfer.waiting()

@@ -2,10 +2,10 @@
 
 from importlib import metadata
 
-import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from .cases import each_of
 from .sources import ROOT
 
 
@@ -18,7 +18,7 @@ def listed(name: str) -> dict[str, Requirement]:
 WANTED, TESTED = listed("requirements.txt"), listed("tests/constraints.txt")
 
 
-@pytest.mark.parametrize("name", WANTED)
+@each_of(WANTED)
 def test_no_requirement_is_open_upwards_or_untested(name: str) -> None:
     wanted = WANTED[name].specifier
     assert any(each.operator in ("<", "==") for each in wanted)

@@ -2,12 +2,15 @@
 
 import json
 import re
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from graph_memory.settings import SETTINGS, Setting
+
+from .cases import each_of
 
 ROOT = Path(__file__).parent.parent
 TYPES = {bool: "bool", int: "int", float: "float", str: "string", tuple: "list"}
@@ -37,7 +40,7 @@ def test_few_enough() -> None:
     assert len(NAMES) <= 36
 
 
-@pytest.mark.parametrize("setting", SETTINGS, ids=NAMES)
+@each_of(SETTINGS)
 def test_schema(setting: Setting) -> None:
     entry = SCHEMA[setting.name]
     assert entry["type"] == TYPES[setting.type]
@@ -50,8 +53,7 @@ def test_schema(setting: Setting) -> None:
     setting.check(entry["default"])
 
 
-@pytest.mark.parametrize("locale", LOCALES)
-@pytest.mark.parametrize("setting", SETTINGS, ids=NAMES)
+@each_of([*product(SETTINGS, LOCALES)])
 def test_every_language_says_what_a_good_value_is(setting: Setting, locale: str) -> None:
     entry = LOCALES[locale]["config"][setting.name]
     assert entry["description"]

@@ -72,7 +72,7 @@ def test_what_the_tour_names_is_there() -> None:
 
 async def test_the_tour_is_what_happens(tmp_path: Path) -> None:
     async with living(tmp_path) as world:
-        await world.memory.settle()
+        await world.memory.graph.settle()  # and whatever else begins with a memory
         with watched() as called:
             await world.say(zhang, STATEMENT)
             claim = said("U1", "has", "年糕", f"张三{STATEMENT[1:]}", 1)

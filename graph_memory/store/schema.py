@@ -152,9 +152,8 @@ def _apply(db: sqlite3.Connection, path: Path, pending: list[tuple[str, str]]) -
 def _statements(script: str) -> Iterator[str]:
     """The statements of a script; ``executescript`` would commit what is open."""
     statement = ""
-    for part in script.split(";"):
+    for part in script.rstrip(" \n;").split(";"):
         statement += f"{part};"
         if sqlite3.complete_statement(statement):
-            if statement.strip(" \n;"):
-                yield statement
+            yield statement
             statement = ""

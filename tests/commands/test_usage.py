@@ -18,7 +18,7 @@ from graph_memory.model import Turn
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 
-from ..cases import rows
+from ..cases import each_of, rows
 from ..makers import T0, group, last_change, private, user
 from ..world import opened
 from . import call
@@ -61,13 +61,13 @@ async def test_what_is_typed_wrong_does_nothing(memory, who, line, meant):
     assert await state(memory) == before
 
 
-@pytest.mark.parametrize(("typed", "meant"), rows(__file__, "test_other_words_for_a_command"))
+@each_of(rows(__file__, "test_other_words_for_a_command"))
 def test_other_words_for_a_command(typed: str, meant: str) -> None:
     known = {word for each in COMMANDS for word in (each.name, *each.aliases.split())}
     assert nearest(typed, known | {"恢复"}) == meant
 
 
-@pytest.mark.parametrize(("typed", "lines"), rows(__file__, "test_several_lines"))
+@each_of(rows(__file__, "test_several_lines"))
 def test_several_lines_are_typed_in_many_ways(typed: str, lines: str) -> None:
     assert several(typed) == lines.split()
 

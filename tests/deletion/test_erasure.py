@@ -36,6 +36,7 @@ from graph_memory.store import Draft, Journal, Rows
 from graph_memory.store.pauses import Pauses
 from graph_memory.text import normalise
 
+from ..cases import examples
 from ..makers import (
     T0,
     all_changes,
@@ -151,7 +152,7 @@ def standing(rows: Rows) -> dict[str, Any]:
     return found
 
 
-@settings(max_examples=40, phases=[Phase.explicit, Phase.generate])
+@settings(max_examples=examples(40), phases=[Phase.explicit, Phase.generate])
 @given(story(), st.integers(0, 40))
 async def test_all_of_theirs_goes_and_nothing_of_others(told, steps):
     """However often it was broken off."""

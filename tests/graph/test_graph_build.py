@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from graph_memory.graph.database import Stopped, build
 from graph_memory.model import Row, User
 from graph_memory.store import Journal
+from tests.cases import examples
 from tests.cases import rows as table
 from tests.makers import T0, entity, fact, group, mention, name, put, user
 from tests.transfer.support import opened
@@ -87,7 +88,7 @@ NUMBER = st.tuples(FINITE, st.one_of(st.none(), FINITE), st.integers(-(2**53), 2
 HOSTILE = st.lists(st.tuples(TEXT, NUMBER), min_size=1, max_size=20)
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @example([(text, (0.1, None, 1)) for text in NASTY])
 @given(HOSTILE)
 def test_hostile_text_and_numbers_survive_exactly(given):

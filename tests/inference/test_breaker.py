@@ -10,6 +10,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from graph_memory.inference.breaker import Breaker, BreakerState, Call, RefusedError
 
+from ..cases import examples
 from ..makers import Clock
 
 CLOSED, OPEN, HALF_OPEN = BreakerState.CLOSED, BreakerState.OPEN, BreakerState.HALF_OPEN
@@ -105,7 +106,7 @@ class Anything(RuleBasedStateMachine):
 
 
 TestAnything = Anything.TestCase
-TestAnything.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
+TestAnything.settings = settings(max_examples=examples(60), stateful_step_count=40, deadline=None)
 
 
 def opened(clock: Clock) -> Breaker:

@@ -20,7 +20,7 @@ from graph_memory.model import BOT, Fact, Name, is_entity
 from graph_memory.store import Journal
 from tests.transfer.support import opened
 
-from ..cases import cases, tabled
+from ..cases import cases, examples, tabled
 from ..makers import CLUB, T0, message, user
 from .story import Story
 
@@ -107,7 +107,7 @@ _marks = st.lists(st.tuples(st.sampled_from(("restated", "ended")), st.integers(
 _batches = st.lists(st.tuples(_lines, _facts, _marks, st.booleans()), min_size=1, max_size=3)
 
 
-@settings(max_examples=60, deadline=None, phases=[Phase.explicit, Phase.generate])
+@settings(max_examples=examples(60), deadline=None, phases=[Phase.explicit, Phase.generate])
 @given(_batches)
 @example([
     ([("M", "May owes me five hundred")],

@@ -17,7 +17,7 @@ from graph_memory.inference import Answer
 from graph_memory.learning.parse import MAX_ENTITIES, MAX_FACTS, Extraction, parse
 from graph_memory.model import PREDICATES, EntityType
 
-from ..cases import cases, tabled, words
+from ..cases import cases, each_of, tabled, words
 from ..makers import CHINA
 
 GOOD = {
@@ -80,7 +80,7 @@ def hold(extraction: Extraction, what: str, wanted: str) -> None:
             assert told(getattr(extraction, what)) == wanted, what
 
 
-@pytest.mark.parametrize("name", CASES)
+@each_of(CASES)
 def test_what_is_read_from_an_answer(name: str):
     given = [line.partition(" ")[::2] for line in CASES[name]]
     mark, text = given[0]

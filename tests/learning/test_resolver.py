@@ -17,6 +17,7 @@ from graph_memory.privacy.scope import Policy, Sharing
 from graph_memory.retention import DAY
 from tests.transfer.support import opened
 
+from ..cases import examples
 from ..makers import group, private, undo
 from ..scripted import answer, said, thing
 from .chat import Chat, written
@@ -113,7 +114,7 @@ SESSIONS.append(group("2"))
 steps = st.lists(st.tuples(st.integers(0, 4), lines, answers), min_size=1, max_size=4)
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(steps, st.sampled_from(list(Sharing)), st.booleans())
 def test_whatever_a_model_answers_the_rules_hold(history, sharing: Sharing, cross: bool):
     with tempfile.TemporaryDirectory() as directory:

@@ -1,9 +1,7 @@
 """Requests to keep something to oneself are heard, and talk about secrets is not."""
 
-import pytest
-
 from graph_memory.privacy.confidence import asks_to_keep, reach
-from tests.cases import rows, tabled
+from tests.cases import each_of, rows, tabled
 
 ASKED = rows(__file__, "test_what_is_told_in_confidence")
 TALK = rows(__file__, "test_what_is_not")
@@ -14,12 +12,12 @@ def test_the_tables_are_long_enough() -> None:
     assert len(set(TALK)) >= 80
 
 
-@pytest.mark.parametrize("text", ASKED)
+@each_of(ASKED)
 def test_what_is_told_in_confidence(text: str) -> None:
     assert asks_to_keep(text)
 
 
-@pytest.mark.parametrize("text", TALK)
+@each_of(TALK)
 def test_what_is_not(text: str) -> None:
     assert not asks_to_keep(text)
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from graph_memory.privacy.redaction import MASK, redacted, secrets
 
-from ..cases import tabled
+from ..cases import each_of, tabled
 
 HEX = "0123456789abcdef" * 2
 KEY = "-".join(("sk", "proj", "a1B2" * 8))
@@ -36,13 +36,13 @@ SECRETS = [
 PLAIN = [line for line in LINES if "⟦" not in line]
 
 
-@pytest.mark.parametrize(("text", "secret"), SECRETS)
+@each_of(SECRETS)
 def test_a_secret_is_masked_and_what_is_around_it_stays(text: str, secret: str):
     assert secret in text
     assert redacted(text) == text.replace(secret, MASK)
 
 
-@pytest.mark.parametrize("text", PLAIN)
+@each_of(PLAIN)
 def test_what_is_no_secret_stays(text: str):
     assert redacted(text) == text
 

@@ -1,5 +1,6 @@
 """An update of the journal works as a whole or leaves it as it was, with a copy beside it."""
 
+import re
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -42,6 +43,15 @@ BASE = len(schema.MIGRATIONS)
 def dump(path: Path) -> list[str]:
     with closing(sqlite3.connect(path)) as db:
         return [*db.iterdump(), *map(str, db.execute("PRAGMA application_id"))]
+
+
+async def test_a_new_journal_of_a_test_is_as_all_migrations_make_it(path: Path):
+    await fill(path)
+    migrated = path.with_name("migrated.sqlite3")
+    with closing(sqlite3.connect(migrated)) as db:
+        schema.migrate(db, migrated)
+    copied, made = (re.sub(r"\d\d:\d\d:\d\d", "", "\n".join(dump(p))) for p in (path, migrated))
+    assert copied == made
 
 
 async def test_updating_keeps_a_verified_copy_of_what_was_there(path: Path, monkeypatch):

@@ -64,7 +64,7 @@ from tests.makers import (
 from tests.makers import put as write
 from tests.recall.histories import History, histories
 
-from ..cases import tabled
+from ..cases import examples, tabled
 from .support import attend, brought, everything, exported, hear, importer, opened, put, refused
 
 GROUP, HER = group("9"), private("1")
@@ -423,7 +423,7 @@ async def test_garbage_changes_nothing_and_says_where(journal, tmp_path, kind, v
 
 
 @given(data=st.data())
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_no_damage_gets_in(data: st.DataObject) -> None:
     asyncio.run(_damaged(data))
 

@@ -15,6 +15,7 @@ from graph_memory.model import Asker, Episode, Forgotten, Message, Session, aske
 from graph_memory.privacy.scope import Attendance, Policy, Rank, span, view
 from graph_memory.store import Journal
 from graph_memory.transfer.export import lines_for
+from tests.cases import examples
 from tests.makers import T0, fact, group, message, private, user
 from tests.makers import put as write
 from tests.recall.histories import SESSIONS, History, histories
@@ -78,7 +79,7 @@ async def test_a_relation_of_the_owners_is_exported_by_its_name(tmp_path: Path) 
 
 
 @given(histories())
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 def test_what_may_not_be_seen_leaves_no_trace(history: History) -> None:
     asyncio.run(_compare(history))
 

@@ -29,7 +29,7 @@ from graph_memory.transfer.sources.qq_chat_exporter import read_qq_chat
 from graph_memory.transfer.transfer_service import next_batch
 from tests.makers import T0, group, message, private, scan, user
 
-from ..cases import tabled
+from ..cases import examples, tabled
 from .support import OPTIONS, brought, everything, exported, hear, importer, put, refused
 
 DAY = 86_400.0
@@ -487,7 +487,7 @@ async def test_what_a_broken_chat_says_is_in_no_error(journal: Journal, tmp_path
 
 
 @given(st.data())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 def test_a_chat_from_qq_that_is_cut_off_is_none(data: st.DataObject) -> None:
     text = qq_file({"type": "group", "peerUid": "9"}, qq(1, "1", "好"), qq(2, "2", "真好")).encode()
     text = text[: text.index(b'"avatars"')]

@@ -1,12 +1,14 @@
 """A real memory behind the real application, without a socket."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
 import httpx
+import pytest
 import pytest_asyncio
 from fastapi import FastAPI
 
@@ -56,6 +58,18 @@ async def entered(app: FastAPI) -> AsyncIterator[httpx.AsyncClient]:
         answer = await browser.post("/login", data={"key": KEY}, headers={"Origin": BASE})
         assert answer.status_code == 303
         yield browser
+
+
+@pytest.fixture(scope="package", autouse=True)
+def _quick_keys() -> Iterator[None]:
+    """Keys are hashed at once: that it takes long is the matter of ``test_access.py``."""
+
+    def hashed(key: str, salt: bytes) -> bytes:
+        return sha256(salt + key.encode("utf-8", "surrogatepass")).digest()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("graph_memory.access._slow", hashed)
+        yield
 
 
 @pytest_asyncio.fixture(scope="package", loop_scope="package")

@@ -25,6 +25,8 @@ POSTGRES = ("postgresql", "initdb", "/usr/lib/postgresql/*/bin/initdb")
 """A package of Debian's, then its programs; patterns of paths where they are not on the path."""
 UNSTEADY = 3
 """Failures of a part that a second attempt may undo; more are no accident."""
+KEPT = dict.fromkeys(("MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_"), "1000000000")
+"""What lets glibc keep what is freed: getting it anew takes a third of building a small graph."""
 TESTS = ROOT / "tests"
 OLDEST = TESTS / "e2e" / "requirements-oldest.txt"
 TRANSFORMERS = TESTS / "embedding" / "requirements.txt"
@@ -79,7 +81,7 @@ def types(environment: Environment) -> Outcome:
 def fast(environment: Environment) -> Outcome:
     """What needs neither AstrBot's process nor a browser nor long."""
     marks = "not slow and not e2e and not browser and not transformers and not server"
-    return pytest(environment, "fast", marks, 10 * MINUTES, workers=2)
+    return pytest(environment, "fast", marks, 10 * MINUTES, env=KEPT, workers=2)
 
 
 def shared(environment: Environment) -> Outcome:
@@ -104,7 +106,8 @@ def docs(_environment: Environment) -> Outcome:
 
 def slow(environment: Environment) -> Outcome:
     """Properties over many random histories, kills, hostile texts everywhere."""
-    return pytest(environment, "slow", "slow", 20 * MINUTES, *marked("slow"), workers=2)
+    files = sorted({*marked("slow"), *having("from hypothesis import")})
+    return pytest(environment, "slow", "slow or hypothesis", 20 * MINUTES, *files, workers=2)
 
 
 def browser(environment: Environment) -> Outcome:
@@ -268,10 +271,13 @@ def failures(report: Path) -> tuple[str, ...]:
 
 def marked(mark: str) -> list[str]:
     """Modules with tests of a mark: to import the others takes a quarter of a minute a worker."""
-    found = (
-        path for path in sorted(TESTS.rglob("test_*.py")) if f"mark.{mark}" in path.read_text()
-    )
-    return [str(path) for path in found]
+    return having(f"mark.{mark}")
+
+
+def having(text: str) -> list[str]:
+    """Modules of tests in which a text is."""
+    found = sorted(TESTS.rglob("test_*.py"))
+    return [str(path) for path in found if text in path.read_text("utf-8")]
 
 
 def count(report: Path, code: int) -> Outcome:
