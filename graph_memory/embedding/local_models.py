@@ -24,6 +24,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import ClosedError, EmbeddingError, brief
 from ..inference import Embedder, Vectors
+from ..text import simplified
 from .e5 import E5, FORMAT
 from .vectors import MAX_TEXT, SLICE, VectorStore, calibrate, fit
 
@@ -225,7 +226,8 @@ class ThreadedEmbedder:
     async def _in_steps(self, kind: str, texts: list[str]) -> Vectors:
         done: list[Vectors] = []
         self._rest_later()
-        for some in _steps([fit(text) for text in texts], self._step):
+        # Models know traditional characters less well, and who writes what need not be alike.
+        for some in _steps([fit(simplified(text)) for text in texts], self._step):
             if not self._model:
                 raise ClosedError(f"{self.name} was closed")
             work = partial(self._compute, self._model[kind], some)

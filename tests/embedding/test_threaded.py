@@ -64,6 +64,14 @@ async def started(slow: SlowModel) -> None:
     assert await asyncio.to_thread(slow.started.wait, 10)
 
 
+async def test_traditional_characters_are_simplified(slow: SlowModel, make: Make):
+    slow.go.set()
+    embedder = make()
+    await embedder.passages(["我對蝦子過敏"])
+    await embedder.questions(["我不能吃什麼"])
+    assert slow.done == ["我对虾子过敏", "query 我不能吃什么"]
+
+
 async def test_a_question_waits_for_the_step_under_way_only(slow: SlowModel, make: Make):
     embedder = make(step=6)
     passages = asyncio.create_task(embedder.passages(["一", "二", "三", "四", "五"]))
