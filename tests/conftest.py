@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import re
 import sqlite3
 import threading
 from collections.abc import AsyncIterator, Iterator
@@ -46,6 +47,16 @@ def pytest_configure(config: pytest.Config) -> None:
         settings.load_profile("few")
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """A module all of whose tests are left out is not even imported."""
+    expression = config.getoption("markexpr")
+    if not collection_path.match("test_*.py") or " or " in expression:
+        return None
+    own = re.search(r"^pytestmark = .*", collection_path.read_text("utf-8"), re.MULTILINE)
+    marks = re.findall(r"mark\.(\w+)", own[0]) if own else []
+    return not {*marks}.isdisjoint(re.findall(r"not (\w+)", expression)) or None
+
+
 def pytest_itemcollected(item: pytest.Item) -> None:
     """A module's tests stay together, but for those that ask to be shared out by themselves."""
     if not item.get_closest_marker("xdist_group"):
@@ -65,8 +76,11 @@ def pytest_collection_finish() -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _copied_journals() -> Iterator[None]:
-    """A journal that is new gets its tables as a copy: they were made once, by all migrations."""
+def _made_once() -> Iterator[None]:
+    """What one test has after the other: a new journal's tables, memory of the system's.
+
+    The tables are a copy of those that all migrations made once.
+    """
     original, lock = schema.MIGRATIONS, threading.Lock()
     with closing(sqlite3.connect(":memory:", check_same_thread=False)) as made:
         schema.migrate(made, Path("made"))
@@ -81,6 +95,8 @@ def _copied_journals() -> Iterator[None]:
 
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("graph_memory.store.journal.migrate", migrate)
+            for keeping in ("service", "graph.database"):  # the next test needs as much again
+                patch.setattr(f"graph_memory.{keeping}.trim_heap", lambda: None)
             yield
 
 

@@ -166,6 +166,8 @@ class Dialogue:
         model.script.clear()
 
     async def _filled(self, text: str) -> str:
+        if "{" not in text:
+            return text
         facts = {each.statement: each.id for each in await self.world.rows(Fact)}
 
         def place(found: re.Match[str]) -> str:

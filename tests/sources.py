@@ -35,9 +35,12 @@ def project_files() -> Iterator[Path]:
                 yield path
 
 
-@cache
 def tree(path: Path) -> ast.Module:
-    return ast.parse(read(path), str(path))
+    return parsed(read(path))
+
+
+parsed = cache(ast.parse)
+"""The syntax of a text, read once."""
 
 
 def read(path: Path) -> str:

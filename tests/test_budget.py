@@ -9,7 +9,11 @@ import io
 import tokenize
 from collections.abc import Iterator
 
-from tests.sources import name, read, runtime_modules, tree
+import pytest
+
+from tests.sources import name, parsed, read, runtime_modules, tree
+
+pytestmark = pytest.mark.xdist_group("sources")
 
 CODE = 25_214
 MODULES = 157
@@ -40,7 +44,7 @@ def code_lines(text: str) -> int:
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type not in SILENT:
             lines.update(range(token.start[0], token.end[0] + 1))
-    return len(lines - set(left_out(ast.parse(text))))
+    return len(lines - set(left_out(parsed(text))))
 
 
 def functions() -> Iterator[tuple[str, int]]:

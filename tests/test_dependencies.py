@@ -10,6 +10,8 @@ import pytest
 
 from tests.sources import ROOT, imports, name, runtime_modules
 
+pytestmark = pytest.mark.xdist_group("sources")
+
 LAYERS = re.compile(r"^```layers\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 

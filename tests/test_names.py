@@ -6,7 +6,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+import pytest
+
 from tests.sources import name, project_files, read, runtime_modules, tree
+
+pytestmark = pytest.mark.xdist_group("sources")
 
 LONGEST = 80
 """Characters of a docstring's first line."""

@@ -23,7 +23,6 @@ def f(db, ids, wanted):
 def found(code: str, path: Path, monkeypatch: pytest.MonkeyPatch) -> set[str]:
     path.write_text(code, encoding="utf-8")
     monkeypatch.setattr(queries, "name", lambda path: path.name)
-    queries.tree.cache_clear()
     return queries.formatted(path)
 
 
