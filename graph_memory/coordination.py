@@ -116,10 +116,6 @@ class Coordination:
         """Stop; the next start catches up."""
         await self._job.close()
 
-    async def settle(self) -> None:
-        """Wait until what others did is followed."""
-        await self._job.idle()
-
     @property
     def others(self) -> list[Bot]:
         """The other bots."""

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from functools import lru_cache
 from pathlib import Path
 
-from .text import simplified
+from .text import remembered, simplified
 
 _TABLE = Path(__file__).with_suffix(".txt").read_text("utf-8")
 """Groups of words for the same relative, the usual one first; with ``!`` of whom one has one,
@@ -117,7 +116,7 @@ def is_one(statement: str, own: Iterable[str], names: Iterable[str], words: Iter
     return re.match(whole, simplified(statement), re.IGNORECASE) is not None
 
 
-@lru_cache(64)
+@remembered(64)
 def _telling(names: frozenset[str], words: frozenset[str]) -> re.Pattern[str]:
     whose, what = _any_of(names), "|".join(words)
     told = rf"(?:{whose})(?:[的他她]\w{{0,2}}|['’]?s (?:\w+ ){{0,2}})?(?:{what})(?![\w-]*[a-z])"

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from functools import cache, lru_cache
+from functools import cache
 from importlib.metadata import distribution
 from pathlib import Path
 from unicodedata import normalize
 
-from .text import normalise, simplified
+from .text import normalise, remembered, simplified
 
 
 @cache
@@ -29,7 +29,7 @@ def _readings(character: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(plain.split(",")))
 
 
-@lru_cache(20_000)
+@remembered(20_000)
 def sound(norm: str) -> str:
     """How a normalised name is usually read."""
     return " ".join(_readings(character)[0] for character in simplified(norm))

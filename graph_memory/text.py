@@ -11,14 +11,17 @@ import re
 import threading
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
 from hashlib import blake2b
 from itertools import pairwise
 from pathlib import Path
 from sys import intern
-from typing import Any
+from typing import Any, ParamSpec, TypeVar, cast
 
+P = ParamSpec("P")
+T = TypeVar("T")
+_CACHES: list[Any] = []
 _TABLES = json.loads(Path(__file__).with_name("lookalikes.json").read_text("utf-8"))
 SIMPLIFIED = str.maketrans(_TABLES["traditional"], _TABLES["simplified"])
 _TRADITIONAL = defaultdict[str, str](str)
@@ -30,6 +33,22 @@ _ACCENTED = re.compile("[\u0080-\u052f\u1e00-\u1fff]")
 """Letters that may have accents, which are easily overlooked."""
 SIGNS: str = _TABLES["signs"]
 """What looks like a bracket, a colon, a comma or a bar, and is not ASCII."""
+
+
+def remembered(most: int) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """Keep what a function makes of the last texts, until :func:`forget`."""
+
+    def keep(work: Callable[P, T]) -> Callable[P, T]:
+        _CACHES.append(cached := lru_cache(most)(work))
+        return cast("Callable[P, T]", cached)
+
+    return keep
+
+
+def forget() -> None:
+    """Keep nothing of any text, as somebody's is to be forgotten."""
+    for cache in _CACHES:
+        cache.cache_clear()
 
 
 def simplified(text: str) -> str:
@@ -76,7 +95,7 @@ def words(table: Path) -> Iterator[frozenset[str]]:
 _OURS, _STOP_EN, _FAINT_WORDS = words(Path(__file__).with_name("words.txt"))
 
 
-@lru_cache(maxsize=4_096)
+@remembered(4_096)
 def skeleton(text: str) -> str:
     """Letters and digits of a text, equal for texts that are easily confused.
 
@@ -178,7 +197,7 @@ def fenced(text: str, limit: int) -> str:
 _STATE = re.compile(r"(?<=\w)\s*[（(【\[][^（）()【】\[\]]*[)）\]】]\s*$")
 
 
-@lru_cache(maxsize=4_096)
+@remembered(4_096)
 def clean_name(text: str) -> str:
     """What somebody may be shown to be called; empty if there is nothing to call them.
 
@@ -274,7 +293,7 @@ class _Stemmers(threading.local):
 _STEMMERS = _Stemmers()
 
 
-@lru_cache(maxsize=65_536)
+@remembered(65_536)
 def _stem(word: str) -> str:
     return str(_STEMMERS.one.stemWord(word))
 
@@ -325,7 +344,7 @@ _EMPTY = frozenset(
 FAINT, HALF = 0.25, 0.5
 
 
-@lru_cache(maxsize=65_536)
+@remembered(65_536)
 def significance(term: str) -> float:
     """How much a search term says, 0…1, whatever the memory."""
     if term in _FAINT_WORDS:

@@ -275,7 +275,7 @@ class Dialogue:
                 self.world.model.script += [None if each == "DOWN" else each for each in told]
                 self.world.speak(self.voice)
                 self.world.later(float(seconds))
-                await memory.companion.proactive.settle()
+                await memory.companion.proactive._job.idle()
             case "upkeep":
                 await memory.upkeep._step()
                 await memory.recall.settle()

@@ -51,7 +51,7 @@ async def followed(*worlds: World) -> None:
     for world in worlds:
         await world.memory.journal._follow()
     for world in worlds:
-        await world.memory.coordination.settle()
+        await world.memory.coordination._job.idle()
         await world.memory.settle()
 
 

@@ -3,15 +3,23 @@
 import sqlite3
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
+from inspect import signature
 from itertools import product
 
 import snowballstemmer
 from hypothesis import given
 from hypothesis import strategies as st
 
+from graph_memory import service  # noqa: F401 - with all that keeps something of texts
+from graph_memory.kinship import is_said
+from graph_memory.pinyin import sound
+from graph_memory.privacy.confidence import asks_to_keep
 from graph_memory.text import (
     characters,
     clean,
+    clean_name,
+    forget,
     is_chinese,
     normalise,
     one_line,
@@ -106,3 +114,23 @@ def test_words_are_read_alike_while_another_thread_reads_others():
     finally:
         sys.setswitchinterval(interval)
     assert (one, two) == (expected[::2], expected[1::2])
+
+
+def test_nothing_is_kept_of_texts_once_one_is_to_be_forgotten():
+    """But for single characters, of which nothing follows."""
+    texts = [
+        cache
+        for name, module in sys.modules.items()
+        for cache in vars(module).values()
+        if name.startswith("graph_memory.")
+        and isinstance(cache, type(lru_cache(str)))
+        and cache.__module__.startswith("graph_memory.")
+        and cache.cache_parameters()["maxsize"]
+        and signature(cache).parameters
+    ]
+    assert asks_to_keep("别告诉别人，我怀孕了")
+    assert is_said("小红的妈妈来了", ["小红"], ["妈妈"])
+    assert terms(sound(clean_name("小红")))
+    assert len([cache for cache in texts if cache.cache_info().currsize]) > 5
+    forget()
+    assert not [cache.__qualname__ for cache in texts if cache.cache_info().currsize]

@@ -164,7 +164,10 @@ class Runtime:
 
     async def _reopen(self, after: float) -> None:
         await asyncio.sleep(after)
-        await self._close()
+        try:
+            await self._close()
+        except Exception as error:  # whatever is left of it, the memory is wanted
+            self.report("close", error)
         await self._try_to_open()
 
     async def _close(self) -> None:

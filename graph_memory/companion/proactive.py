@@ -131,10 +131,6 @@ class Proactive(Part):
         """Stop; what waits stays in the journal."""
         await self._job.close()
 
-    async def settle(self) -> None:
-        """Wait until nothing is due that could be done now."""
-        await self._job.idle()
-
     def _follow(self, event: Change | Erased) -> None:
         if isinstance(event, Erased) or any(op.kind == FollowUp.kind for op in event.ops):
             self._job.wake()

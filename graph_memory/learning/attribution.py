@@ -104,14 +104,6 @@ def speaker_of(
     return other if other and shares[other] > 0 else ""
 
 
-def vouches(
-    statement: str, subject: str, evidence: Iterable[Message], known: Collection[str] = ()
-) -> bool:
-    """Whether its subject says again most of a statement that somebody else made."""
-    said = [message.text for message in evidence if message.sender == subject]
-    return share(statement, said, known) >= MOST
-
-
 def bearing(statement: str, cited: Sequence[Message], known: Collection[str] = ()) -> list[Message]:
     """The cited messages that a statement rests on; a model may cite too many.
 

@@ -93,10 +93,6 @@ class Buffers:
         """How many messages are buffered."""
         return len(self._where)
 
-    def session(self, id: str) -> Session:
-        """A Session that is known."""
-        return self._sessions[id]
-
     def places(self, circle: str | None) -> list[str]:
         """The Sessions of one chat window, or all."""
         return [id for id, one in self._sessions.items() if circle in (None, one.circle)]
@@ -156,25 +152,24 @@ class Buffers:
 
     def waits(self, now: float, clock: float) -> dict[str, float]:
         """Seconds until each Session that has messages is due; 0 or less if it is."""
-        return {id: self._wait(id, buffer, now, clock) for id, buffer in self._buffers.items()}
-
-    def _wait(self, session: str, buffer: _Buffer, now: float, clock: float) -> float:
-        settings, is_group = self._settings, self._sessions[session].is_group
-        size = settings.buffer_size_group if is_group else settings.buffer_size_private
-        seen = list(buffer.seen.items())
-        noticed, at = seen[-1][1]
-        # The second says how long at most, should the clock be set back meanwhile.
-        is_small = session in self._begun and len(seen) < min(_WORTH_A_CALL[is_group], size)
-        silence = settings.buffer_timeout * (PATIENCE if is_small else 1)
-        idle = silence + min(at - now, noticed - clock)
-        idle = max(idle, noticed + self._grace - clock)
-        waits = [idle]
-        if len(seen) >= size:
-            waits.append(seen[size - 1][1][0] + self._grace - clock)
-        asked = [when for id, (when, _) in seen if id <= buffer.urgent]
-        if asked:
-            waits.append(asked[-1] + self._grace - clock)
-        return min(waits)
+        settings, found = self._settings, dict[str, float]()
+        for session, buffer in self._buffers.items():
+            is_group = self._sessions[session].is_group
+            size = settings.buffer_size_group if is_group else settings.buffer_size_private
+            seen = list(buffer.seen.items())
+            noticed, at = seen[-1][1]
+            # The second says how long at most, should the clock be set back meanwhile.
+            is_small = session in self._begun and len(seen) < min(_WORTH_A_CALL[is_group], size)
+            silence = settings.buffer_timeout * (PATIENCE if is_small else 1)
+            idle = silence + min(at - now, noticed - clock)
+            waits = [max(idle, noticed + self._grace - clock)]
+            if len(seen) >= size:
+                waits.append(seen[size - 1][1][0] + self._grace - clock)
+            asked = [when for id, (when, _) in seen if id <= buffer.urgent]
+            if asked:
+                waits.append(asked[-1] + self._grace - clock)
+            found[session] = min(waits)
+        return found
 
 
 @dataclass(eq=False, slots=True)

@@ -17,7 +17,7 @@ from ..kinship import KIN, ONLY, first_word, kin_words, of, same_kin, without_mi
 from ..model import BOT, NO_PERSONA, Batch, EntityType, Message, is_entity, stable_id
 from ..text import normalise, one_line, simplified, terms, words
 from ..visible_rows import LearnerRows
-from .attribution import bearing, corrected, speaker_of, vouches
+from .attribution import MOST, bearing, corrected, share, speaker_of
 from .parse import EntityClaim, FactClaim
 
 FIRST, SECOND, NOBODY, BOT_WORDS = words(Path(__file__).with_name("anybody.txt"))
@@ -238,8 +238,9 @@ class EntityResolver:
         return speaker_of(statement, subject, list(evidence), self._labels.heard, known)
 
     def vouches(self, statement: str, subject: str, evidence: Iterable[Message]) -> bool:
-        """Whether a node itself says what was said about it."""
-        return vouches(statement, subject, evidence, self._known(subject))
+        """Whether a node itself says again most of what was said about it."""
+        own = [message.text for message in evidence if message.sender == subject]
+        return share(statement, own, self._known(subject)) >= MOST
 
     def _known(self, subject: str) -> set[str]:
         return {*self._visible.norms(subject), *self._labels.names}

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from pathlib import Path
 
-from ..text import patterns, simplified
+from ..text import patterns, remembered, simplified
 
 _KEEP, _MAYBE, _ASIDE, _AHEAD, _NEWS = patterns(Path(__file__).with_suffix(".txt"))
 _TO = " ", "to", "告诉"
@@ -14,7 +13,7 @@ _MORE = 5
 """Letters besides, from which a request says itself what is to be kept."""
 
 
-@lru_cache(maxsize=256)
+@remembered(256)
 def asks_to_keep(text: str) -> bool:
     """Whether a message asks that something be told to nobody, or to somebody not."""
     plain = simplified(text)

@@ -8,7 +8,7 @@ from array import array
 from bisect import insort
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import lru_cache, partial, wraps
+from functools import partial, wraps
 from operator import add
 from typing import Any
 
@@ -17,7 +17,16 @@ from numpy.typing import NDArray
 
 from ..dates import number
 from ..model import Message, Name, is_entity
-from ..text import characters, clean_name, normalise, significance, simplified, skeleton, terms
+from ..text import (
+    characters,
+    clean_name,
+    normalise,
+    remembered,
+    significance,
+    simplified,
+    skeleton,
+    terms,
+)
 
 REMEMBERED = 4_096
 """Texts of which the terms are cached."""
@@ -47,12 +56,10 @@ _AMOUNT = re.compile(
 """A number of hundreds or more with Chinese units, unless it is a rough one: 三百多."""
 WHOLE = rf"(?<![\d{_NUMERALS}百千万])"
 """What stands before a number that is no end of another one."""
-_CACHES: list[Any] = [clean_name, skeleton]
 
 
 def _remembered(work: Callable[[str], tuple[str, ...]]) -> Callable[[str], tuple[str, ...]]:
-    many, few = lru_cache(REMEMBERED)(work), lru_cache(LONG_REMEMBERED)(work)
-    _CACHES.extend((many, few))
+    many, few = remembered(REMEMBERED)(work), remembered(LONG_REMEMBERED)(work)
 
     @wraps(work)
     def found(text: str) -> tuple[str, ...]:
@@ -75,12 +82,6 @@ def telling_characters(text: str) -> tuple[str, ...]:
 def is_character(term: str) -> bool:
     """Whether a term is one character of a word without borders."""
     return len(term) == 1 and term >= _BORDERLESS
-
-
-def forget() -> None:
-    """Clear the caches of texts."""
-    for cache in _CACHES:
-        cache.cache_clear()
 
 
 @_remembered

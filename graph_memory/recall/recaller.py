@@ -32,10 +32,10 @@ from ..model import (
 )
 from ..privacy.scope import OPEN, View
 from ..supervisor import LogOnce
+from ..text import forget
 from .documents import Source
 from .index import Index
 from .index_sync import IndexSync
-from .lexical import forget
 from .query import (
     Question,
     RecallOptions,

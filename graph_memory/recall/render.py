@@ -10,14 +10,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import tzinfo
 from enum import IntEnum
-from functools import lru_cache
 from math import inf
 
 from ..dates import iso
 from ..locales import TEXTS
 from ..model import BOT, TASKS, Asker, Episode, Fact, Layer, Message
 from ..privacy.scope import Rank, rank_of
-from ..text import clean_name, fenced, is_chinese, tokens, told_apart
+from ..text import clean_name, fenced, is_chinese, remembered, tokens, told_apart
 from .documents import Kind, Source, message_key
 from .index import Index
 from .ranking import Candidate
@@ -379,6 +378,6 @@ class TokenTally:
         }
 
 
-@lru_cache(maxsize=1_024)
+@remembered(1_024)
 def _tokens(text: str) -> int:
     return tokens(text)

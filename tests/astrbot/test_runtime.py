@@ -198,3 +198,18 @@ async def test_a_reload_while_a_backup_is_restored_leaves_no_memory_open(directo
         await one.stop()
         await restoring
         assert one.memory is None
+
+
+async def test_a_memory_that_does_not_close_cleanly_is_opened_anew(directory, monkeypatch):
+    monkeypatch.setattr(runtime, "ANSWERING", 0.0)
+    async with started(directory) as one:
+        before = one.memory
+        close = before.close
+
+        async def fail() -> None:
+            await close()
+            raise PermissionError("a file of the graph is in use")
+
+        monkeypatch.setattr(before, "close", fail)
+        one.reopen()
+        await until(lambda: one.memory not in (None, before))

@@ -42,11 +42,11 @@ async def chatted(path: Path, settings: Settings) -> Mapping[str, int]:
                 await proactive.plan(HOME, ZHANG, Intent(12 * 3_600, f"问问第{number}件事"))
             clock.now += 45
             await learning.settle()
-            await proactive.settle()
+            await proactive._job.idle()
         for wait in (settings.buffer_timeout * PATIENCE + 1, 20 * 3_600):
             clock.now += wait
             await learning.settle()
-            await proactive.settle()
+            await proactive._job.idle()
             for purpose, cost in memory.spending.today().costs.items():
                 costs[purpose] = max(costs.get(purpose, 0), cost.calls)
     assert len(model.calls) == sum(costs.values())

@@ -30,5 +30,5 @@ async def test_a_chat_that_fails_holds_up_no_other(tmp_path: Path) -> None:
             world.later(20)
             await proactive.plan(session, user, Intent(seconds, "问候"))
         world.later(200)
-        await proactive.settle()
+        await proactive._job.idle()
         assert [place for place, _ in voice.said] == [HERS.id]

@@ -6,7 +6,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from graph_memory.model import PREDICATES, asker_of
-from graph_memory.recall.lexical import forget, index_terms, search_terms
+from graph_memory.recall.lexical import index_terms, search_terms
 from graph_memory.recall.query import (
     Question,
     compose,
@@ -19,6 +19,7 @@ from graph_memory.recall.query import (
     split,
     telling,
 )
+from graph_memory.text import forget
 from tests.cases import tabled
 from tests.makers import private
 

@@ -195,7 +195,7 @@ class Bot:
         self._pipe.send(("ended", (len(buffered), len(queue), unsent, waiting)))
         await asyncio.to_thread(self._pipe.recv)  # all have ended
         await memory.journal._follow()
-        await memory.coordination.settle()
+        await memory.coordination._job.idle()
         await memory.settle()
         await memory.backups.purge()  # which a kill may have put off to the next day
         found = await memory.doctor()

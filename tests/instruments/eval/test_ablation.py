@@ -26,6 +26,7 @@ from graph_memory.recall import (
     selection,
     visible,
 )
+from graph_memory.text import forget
 
 from . import corpus
 from .corpus import Corpus, Query
@@ -102,7 +103,7 @@ async def without(rule: str, recaller: Recaller) -> AsyncIterator[None]:
 
 
 async def anew(recaller: Recaller) -> None:
-    lexical.forget()
+    forget()
     await recaller.rebuild()
     await recaller.settle()
 
