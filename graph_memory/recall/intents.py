@@ -33,7 +33,8 @@ SHARPNESS = 14.0
 MARGIN = 0.04
 """How much more like requests a text has to be to be one. Half as much is what words of advice
 add, and what tells questions of the memory and small talk apart, by which more or less evidence is
-enough; twice as much below the likeliest topic of a request, others are meant as well."""
+enough; twice as much below the likeliest topic of a request, others are meant as well; what
+is so much less like a question of the memory than like small talk is of no kind of fact."""
 
 _KINDS: dict[str, list[str]] = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 EXAMPLES = [text for texts in _KINDS.values() for text in texts]
@@ -70,11 +71,15 @@ def nearness(likeness: Likeness, some: Rows) -> float:
 def predicates_like(likeness: Likeness) -> frozenset[str]:
     """Predicates of the facts that a question asks for.
 
-    Those of the kinds that it is most like; of each kind the nearest examples count most.
+    Those of the kinds that it is most like; of each kind the nearest examples count most. What is
+    far more like small talk than like a question of the memory is of no kind: 太阳离我们多远.
 
     Args:
         likeness: Cosine of the question with the first :data:`QUESTIONS` of the examples, or more.
     """
+    is_known = len(likeness) >= SMALL_TALK
+    if is_known and nearness(likeness, _CHATTER) - nearness(likeness, _MEMORY) > 2 * MARGIN:
+        return frozenset()
     weights = np.exp(likeness[:QUESTIONS] * SHARPNESS)
     near = np.log(np.add.reduceat(weights, _STARTS) / _SIZES) / SHARPNESS
     best = near >= near.max() - MARGIN / 2

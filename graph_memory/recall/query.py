@@ -24,7 +24,7 @@ MAX_TURNS = 16
 """Last places of a message that are looked at for where it comes to the point."""
 
 (
-    _ASKING, _TOPIC, _TURN, _ASKS, _UNMARKED, _WONDERS, _NOTED, _WHO, _MANY, _FIRST_PERSON, _OWNED,
+    _ASKING, _TOPIC, _TURN, _ASKS, _UNMARKED, _WONDERS, _KNOWN, _WHO, _MANY, _FIRST_PERSON, _OWNED,
     _SECOND_PERSON, _FOR_ME, _RECALLS, _FORMER, _REFERS_BACK, _SMALL_TALK, _TASK,
     _WHOLE, _LAST_TALK,
 ) = patterns(Path(__file__).with_suffix(".txt"))  # fmt: skip
@@ -66,7 +66,7 @@ class Subquery:
         many: Whether it asks for all things of a kind.
         former: Whether it asks how it was.
         predicates: Of facts that answer such a question, if it is of a known kind.
-        is_for_note: Whether it asks by its name for something that people keep a note of.
+        is_for_known: Whether it is for what is known: by its name alone, or as they forgot it.
     """
 
     text: str
@@ -75,7 +75,7 @@ class Subquery:
     many: bool
     former: bool = False
     predicates: frozenset[str] = frozenset()
-    is_for_note: bool = False
+    is_for_known: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,8 +304,8 @@ def _part(text: str, around: str) -> Subquery:
     clauses = (each for each in _CLAUSE.split(plain) if len(set(terms(each))) > 1)
     many = bool(_MANY.search(plain)) or predicates.issuperset(PREDICATES)
     many = many or sum(map(asks, clauses)) > 1  # 吞的什么 花了几百
-    noted = _NOTED.search(plain.strip()) is not None
-    return Subquery(f"{around} {text}".strip(), weights, said, many, former, predicates, noted)
+    known = _KNOWN.search(plain.strip()) is not None
+    return Subquery(f"{around} {text}".strip(), weights, said, many, former, predicates, known)
 
 
 def predicates_of(text: str) -> frozenset[str]:

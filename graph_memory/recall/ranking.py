@@ -217,7 +217,7 @@ def rank(
     elif options.brief and len(visible) >= ENOUGH:
         is_about = [
             bool(named)
-            or part.is_for_note
+            or part.is_for_known
             or number in ranker.answered
             or bool(at and asks(part.text))
             for number, (part, at) in enumerate(zip(question.parts, times, strict=True))
@@ -371,7 +371,7 @@ def _is_askers(
     """Whether who names nobody in a private chat asks of themselves (按揭啥时候是个头)."""
     if named or question.is_personal or question.is_addressed or question.asker.is_group:
         return False
-    if question.parts[0].is_for_note:
+    if question.parts[0].is_for_known:
         return True
     if len(visible) < ENOUGH or asks_who(question.text):
         return False
@@ -510,6 +510,9 @@ class _Ranker:
         fitting: NDArray[np.bool_] = documents.of(meant.nodes, numbers)
         if not meant.nodes and asks_who(part.text):  # as it says, not as it is like
             return documents.saying(predicates_of(part.text), numbers)
+        if asks_who(part.text):  # 谁欠我钱: it is of another, and about whom is asked
+            for node in meant.nodes:
+                fitting[self.visible.positions[self.index.touching(node, self.visible)]] = True
         if meant.of_kin is not None:
             fitting |= documents.of(meant.whose, numbers) & meant.of_kin
         wanted = part.predicates - (_OF_ONESELF if self.question.is_of_theirs else set())
@@ -707,7 +710,7 @@ def _is_earnest(
     """Whether a question is for all of a kind, for something of one's own or the past."""
     if part.many or question.is_addressed or not asks(part.text):
         return part.many
-    is_own = question.is_personal or part.is_for_note
+    is_own = question.is_personal or part.is_for_known
     return is_own or any(end <= context.now for _, end in times)
 
 

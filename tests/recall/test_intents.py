@@ -67,6 +67,14 @@ def test_a_question_may_be_of_two_kinds() -> None:
     assert predicates_like(like) == {"age", "has_pet"}
 
 
+def test_a_question_that_is_like_small_talk_is_of_no_kind() -> None:
+    like = np.zeros(len(EXAMPLES))
+    like[rows("? age".__eq__)[:1]] = 1.0
+    assert predicates_like(like) == {"age"}
+    like[rows("chatter".__eq__)] = 0.9
+    assert not predicates_like(like)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("language", ["zh", "en"])
 async def test_what_needs_no_memory_is_told_from_what_does(bundled: Embedder, language: str):
