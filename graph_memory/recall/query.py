@@ -67,6 +67,7 @@ class Subquery:
         former: Whether it asks how it was.
         predicates: Of facts that answer such a question, if it is of a known kind.
         is_for_known: Whether it is for what is known: by its name alone, or as they forgot it.
+        is_for_somebody: Whether it asks who.
     """
 
     text: str
@@ -76,6 +77,7 @@ class Subquery:
     former: bool = False
     predicates: frozenset[str] = frozenset()
     is_for_known: bool = False
+    is_for_somebody: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,8 +306,8 @@ def _part(text: str, around: str) -> Subquery:
     clauses = (each for each in _CLAUSE.split(plain) if len(set(terms(each))) > 1)
     many = bool(_MANY.search(plain)) or predicates.issuperset(PREDICATES)
     many = many or sum(map(asks, clauses)) > 1  # 吞的什么 花了几百
-    known = _KNOWN.search(plain.strip()) is not None
-    return Subquery(f"{around} {text}".strip(), weights, said, many, former, predicates, known)
+    known, who = (cue.search(plain.strip()) is not None for cue in (_KNOWN, _WHO))
+    return Subquery(f"{around} {text}".strip(), weights, said, many, former, predicates, known, who)
 
 
 def predicates_of(text: str) -> frozenset[str]:

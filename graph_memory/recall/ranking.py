@@ -510,7 +510,7 @@ class _Ranker:
         fitting: NDArray[np.bool_] = documents.of(meant.nodes, numbers)
         if not meant.nodes and asks_who(part.text):  # as it says, not as it is like
             return documents.saying(predicates_of(part.text), numbers)
-        if asks_who(part.text):  # 谁欠我钱: it is of another, and about whom is asked
+        if part.is_for_somebody:  # 谁欠我钱: it is of another, and about whom is asked
             for node in meant.nodes:
                 fitting[self.visible.positions[self.index.touching(node, self.visible)]] = True
         if meant.of_kin is not None:
