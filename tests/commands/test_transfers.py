@@ -136,10 +136,11 @@ async def test_a_long_look_at_a_file_is_told_and_is_there_when_asked_again(
 async def test_while_an_import_reads_its_file_no_other_is_undone(memory, moves, monkeypatch):
     await moves.import_(OWNER, chat(memory), NOWHERE)
     await moves.import_(OWNER, "确认", NOWHERE)
-    begin, goes_on = Importer._begin, threading.Event()
+    begin, begun, goes_on = Importer._begin, threading.Event(), threading.Event()
 
     def slow(importer: Importer, *more: Any) -> Any:
         found = begin(importer, *more)  # all of it is read by now, and nothing is written
+        begun.set()
         assert goes_on.wait(30)
         return found
 
@@ -147,6 +148,7 @@ async def test_while_an_import_reads_its_file_no_other_is_undone(memory, moves, 
     await moves.import_(OWNER, chat(memory, "另一份.jsonl", "我在学小号"), NOWHERE)
     monkeypatch.setattr("graph_memory.commands.transfers.PATIENCE", 0.05)
     assert "后台" in await moves.import_(OWNER, "确认", NOWHERE)
+    assert await asyncio.to_thread(begun.wait, 30)
     assert "正在读" in await moves.import_(OWNER, "撤销", NOWHERE)
     assert "正在导入" in await moves.import_(OWNER, "", NOWHERE)
     goes_on.set()
