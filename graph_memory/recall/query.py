@@ -24,9 +24,9 @@ MAX_TURNS = 16
 """Last places of a message that are looked at for where it comes to the point."""
 
 (
-    _ASKING, _TOPIC, _TURN, _ASKS, _UNMARKED, _WONDERS, _KNOWN, _WHO, _MANY, _FIRST_PERSON, _OWNED,
-    _SECOND_PERSON, _FOR_ME, _RECALLS, _FORMER, _REFERS_BACK, _SMALL_TALK, _TASK,
-    _WHOLE, _LAST_TALK,
+    _ASKING, _TOPIC, _TURN, _ASKS, _UNMARKED, _WONDERS, _NOTED, _FORGOTTEN, _WHO, _MANY,
+    _FIRST_PERSON, _OWNED, _SECOND_PERSON, _FOR_ME, _RECALLS, _FORMER, _REFERS_BACK, _SMALL_TALK,
+    _TASK, _WHOLE, _LAST_TALK,
 ) = patterns(Path(__file__).with_suffix(".txt"))  # fmt: skip
 _LEADING = re.compile(r"^(?:[\s，,。.、：:；;!！…哈]|这个[，：:])+")
 _BORDER = re.compile(
@@ -171,6 +171,11 @@ def asks_who(text: str) -> bool:
     return _WHO.search(in_mandarin(text)) is not None
 
 
+def is_for_note(text: str) -> bool:
+    """Whether a question only names something that people keep a note of."""
+    return _NOTED.search(in_mandarin(text).strip()) is not None
+
+
 def asks_for_all(text: str) -> bool:
     """Whether a question is for what a time was about, as a whole."""
     return _WHOLE.search(in_mandarin(text)) is not None
@@ -306,7 +311,8 @@ def _part(text: str, around: str) -> Subquery:
     clauses = (each for each in _CLAUSE.split(plain) if len(set(terms(each))) > 1)
     many = bool(_MANY.search(plain)) or predicates.issuperset(PREDICATES)
     many = many or sum(map(asks, clauses)) > 1  # 吞的什么 花了几百
-    known, who = (cue.search(plain.strip()) is not None for cue in (_KNOWN, _WHO))
+    known = is_for_note(plain) or _FORGOTTEN.search(plain.strip()) is not None
+    who = _WHO.search(plain) is not None
     return Subquery(f"{around} {text}".strip(), weights, said, many, former, predicates, known, who)
 
 

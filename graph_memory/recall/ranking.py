@@ -58,6 +58,7 @@ from .query import (
     asks_for_all,
     asks_for_last_talk,
     asks_who,
+    is_for_note,
     is_small_talk,
     is_task,
     may_ask,
@@ -371,7 +372,7 @@ def _is_askers(
     """Whether who names nobody in a private chat asks of themselves (按揭啥时候是个头)."""
     if named or question.is_personal or question.is_addressed or question.asker.is_group:
         return False
-    if question.parts[0].is_for_known:
+    if is_for_note(question.text):
         return True
     if len(visible) < ENOUGH or asks_who(question.text):
         return False
