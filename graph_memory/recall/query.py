@@ -13,7 +13,7 @@ from ..inference import Vectors
 from ..kinship import kin_in, same_kin
 from ..model import PREDICATES, Asker
 from ..privacy.redaction import redacted
-from ..text import CJK, SIMPLIFIED, blocks, clean, is_chinese, normalise, patterns, terms
+from ..text import CJK, SIMPLIFIED, clean, is_chinese, joined, normalise, patterns, terms
 from .lexical import search_terms, telling_characters
 from .weights import BRIEF, FEW, MINOR
 
@@ -42,8 +42,8 @@ _PARTED = re.compile(r"([分结离订吵见毕请搬住辞领考])(?:[的了过]
 _SENTENCE = re.compile(r"[^。！？!?.；;\n]*[。！？!?.；;\n]*")
 _SAID_THERE = dict(
     line.split(" ")
-    for (*lines,) in blocks(Path(__file__).with_name("dialects.txt"))
-    for line in lines
+    for words in joined(Path(__file__).with_name("dialects.txt"), "\n")
+    for line in words.splitlines()
 )
 _DIALECTS = re.compile("|".join(f"({words})" for words in _SAID_THERE.values()))
 _IN_MANDARIN = (*_SAID_THERE,)
