@@ -98,9 +98,10 @@ async def test_a_batch_that_another_bot_learns_is_left_to_it(bots: Bots) -> None
     await one.memory.journal.give("batch 1")
     await followed(one, two)
     await two.memory.learning.flush()
-    await followed(one, two)
+    async with asyncio.timeout(30):
+        while await one.memory.journal.queue():  # the first may be at it by itself
+            await followed(one, two)
     assert len(one.model.calls) + len(two.model.calls) == 1
-    assert not await one.memory.journal.queue()
 
 
 async def test_a_pause_holds_with_every_bot(bots: Bots) -> None:

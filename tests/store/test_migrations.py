@@ -45,6 +45,7 @@ def dump(path: Path) -> list[str]:
         return [*db.iterdump(), *map(str, db.execute("PRAGMA application_id"))]
 
 
+@pytest.mark.alone
 async def test_a_new_journal_of_a_test_is_as_all_migrations_make_it(path: Path):
     await fill(path)
     migrated = path.with_name("migrated.sqlite3")
