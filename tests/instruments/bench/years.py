@@ -71,6 +71,7 @@ class Simulation:
             self.nights.append(time.perf_counter() - began)
             if tonight.day == 1 or day == days - 1:
                 await self.service.settle()
+                await self.service.graph.settle()
                 self.months.append(await self._figures(day, tonight))
                 month = self.months[-1]
                 say(
@@ -167,6 +168,7 @@ async def _live(name: str, days: int) -> list[Figures]:
                 embedding=lambda: Bigrams.name,
             )  # fmt: skip
             await service.settle()
+            await service.graph.settle()
             await service.recall.remind(asker_of(life.private[0], user_id(PLATFORM, "0")), "在吗")
             gc.collect()
             simulation = Simulation(name, life, service, upkeep, clock, resident_mb())

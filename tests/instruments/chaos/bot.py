@@ -197,6 +197,7 @@ class Bot:
         await memory.journal._follow()
         await memory.coordination._job.idle()
         await memory.settle()
+        await memory.graph.settle()
         await memory.backups.purge()  # which a kill may have put off to the next day
         found = await memory.doctor()
         line = Line(word(0, 0, 1))
