@@ -67,6 +67,7 @@ class Subquery:
         former: Whether it asks how it was.
         predicates: Of facts that answer such a question, if it is of a known kind.
         is_for_known: Whether it is for what is known: by its name alone, or as they forgot it.
+        is_for_note: Whether it only names something that people keep a note of.
         is_for_somebody: Whether it asks who.
     """
 
@@ -77,6 +78,7 @@ class Subquery:
     former: bool = False
     predicates: frozenset[str] = frozenset()
     is_for_known: bool = False
+    is_for_note: bool = False
     is_for_somebody: bool = False
 
 
@@ -169,11 +171,6 @@ def asks(text: str) -> bool:
 def asks_who(text: str) -> bool:
     """Whether a question is for somebody."""
     return _WHO.search(in_mandarin(text)) is not None
-
-
-def is_for_note(text: str) -> bool:
-    """Whether a question only names something that people keep a note of."""
-    return _NOTED.search(in_mandarin(text).strip()) is not None
 
 
 def asks_for_all(text: str) -> bool:
@@ -311,9 +308,11 @@ def _part(text: str, around: str) -> Subquery:
     clauses = (each for each in _CLAUSE.split(plain) if len(set(terms(each))) > 1)
     many = bool(_MANY.search(plain)) or predicates.issuperset(PREDICATES)
     many = many or sum(map(asks, clauses)) > 1  # 吞的什么 花了几百
-    known = is_for_note(plain) or _FORGOTTEN.search(plain.strip()) is not None
-    who = _WHO.search(plain) is not None
-    return Subquery(f"{around} {text}".strip(), weights, said, many, former, predicates, known, who)
+    cues = (_NOTED, _FORGOTTEN, _WHO)
+    noted, forgotten, who = (cue.search(plain.strip()) is not None for cue in cues)
+    known = noted or forgotten
+    said_so = f"{around} {text}".strip()
+    return Subquery(said_so, weights, said, many, former, predicates, known, noted, who)
 
 
 def predicates_of(text: str) -> frozenset[str]:

@@ -58,7 +58,6 @@ from .query import (
     asks_for_all,
     asks_for_last_talk,
     asks_who,
-    is_for_note,
     is_small_talk,
     is_task,
     may_ask,
@@ -372,7 +371,7 @@ def _is_askers(
     """Whether who names nobody in a private chat asks of themselves (按揭啥时候是个头)."""
     if named or question.is_personal or question.is_addressed or question.asker.is_group:
         return False
-    if is_for_note(question.text):
+    if question.parts[0].is_for_note:
         return True
     if len(visible) < ENOUGH or asks_who(question.text):
         return False
