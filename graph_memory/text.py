@@ -23,7 +23,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 _CACHES: list[Any] = []
 _TABLES = json.loads(Path(__file__).with_name("lookalikes.json").read_text("utf-8"))
-SIMPLIFIED = str.maketrans(_TABLES["traditional"], _TABLES["simplified"])
+_SIMPLIFIED = str.maketrans(_TABLES["traditional"], _TABLES["simplified"])
 _TRADITIONAL = defaultdict[str, str](str)
 for _other, _simple in zip(_TABLES["traditional"], _TABLES["simplified"], strict=True):
     _TRADITIONAL[_simple] += _other
@@ -53,7 +53,7 @@ def forget() -> None:
 
 def simplified(text: str) -> str:
     """A text with traditional Chinese characters in their simplified form."""
-    return text if text.isascii() else text.translate(SIMPLIFIED)
+    return text if text.isascii() else text.translate(_SIMPLIFIED)
 
 
 def in_either_form(text: str) -> str:

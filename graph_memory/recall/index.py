@@ -31,7 +31,7 @@ from ..model import (
     is_entity,
 )
 from ..privacy.scope import Rank, View, in_confidence, rank_of
-from ..text import clean_name, says_something
+from ..text import clean_name, forget, says_something
 from .documents import Document, Documents, Numbers, Source, VectorIndex, message_key
 from .lexical import InvertedIndex, NameIndex, discard, index_terms, search_terms
 from .query import Question, asks_for_all, is_small_talk
@@ -148,15 +148,20 @@ class Index:
     # ----------------------------------------------------------------- writing
 
     def enter(self, steps: Iterable[Step]) -> None:
-        """Follow what happened, in order."""
+        """Follow what happened, in order; of what is gone, no cache keeps the text."""
+        is_gone = False
         for step in steps:
             if isinstance(step, Message):
                 self.put_message(step)
             elif isinstance(step, Op):
                 self._apply(step)
+                is_gone = is_gone or step.after is None
             else:
                 self.messages.pop(step, None)
                 self._remove(message_key(step))
+                is_gone = True
+        if is_gone:  # now that their terms were looked up for the last time
+            forget()
 
     def _apply(self, op: Op) -> None:
         if op.kind == Fact.kind and isinstance(op.was, Fact):

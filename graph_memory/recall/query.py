@@ -13,7 +13,7 @@ from ..inference import Vectors
 from ..kinship import kin_in, same_kin
 from ..model import PREDICATES, Asker
 from ..privacy.redaction import redacted
-from ..text import CJK, SIMPLIFIED, clean, is_chinese, joined, normalise, patterns, terms
+from ..text import CJK, clean, is_chinese, joined, normalise, patterns, simplified, terms
 from .lexical import search_terms, telling_characters
 from .weights import BRIEF, FEW, MINOR
 
@@ -160,17 +160,12 @@ def in_mandarin(text: str) -> str:
     """A text in simplified characters, its question words of dialects as in Mandarin."""
     if text.isascii():
         return text
-    plain = text.translate(SIMPLIFIED)
+    plain = simplified(text)
     return _DIALECTS.sub(lambda word: _IN_MANDARIN[(word.lastindex or 1) - 1], plain)
 
 
 def asks(text: str) -> bool:
     return bool(_ASKS.search(in_mandarin(text)))
-
-
-def asks_who(text: str) -> bool:
-    """Whether a question is for somebody."""
-    return _WHO.search(in_mandarin(text)) is not None
 
 
 def asks_for_all(text: str) -> bool:
@@ -311,8 +306,8 @@ def _part(text: str, around: str) -> Subquery:
     cues = (_NOTED, _FORGOTTEN, _WHO)
     noted, forgotten, who = (cue.search(plain.strip()) is not None for cue in cues)
     known = noted or forgotten
-    said_so = f"{around} {text}".strip()
-    return Subquery(said_so, weights, said, many, former, predicates, known, noted, who)
+    embedded = f"{around} {text}".strip()
+    return Subquery(embedded, weights, said, many, former, predicates, known, noted, who)
 
 
 def predicates_of(text: str) -> frozenset[str]:

@@ -57,7 +57,6 @@ from .query import (
     asks,
     asks_for_all,
     asks_for_last_talk,
-    asks_who,
     is_small_talk,
     is_task,
     may_ask,
@@ -373,7 +372,7 @@ def _is_askers(
         return False
     if question.parts[0].is_for_note:
         return True
-    if len(visible) < ENOUGH or asks_who(question.text):
+    if len(visible) < ENOUGH or any(part.is_for_somebody for part in question.parts):
         return False
     return likeness is not None and wants_memory(likeness) is True
 
@@ -508,7 +507,7 @@ class _Ranker:
         """
         documents, numbers, meant = self.index.documents, self.visible.numbers, self.meant
         fitting: NDArray[np.bool_] = documents.of(meant.nodes, numbers)
-        if not meant.nodes and asks_who(part.text):  # as it says, not as it is like
+        if not meant.nodes and part.is_for_somebody:  # as it says, not as it is like
             return documents.saying(predicates_of(part.text), numbers)
         if part.is_for_somebody:  # 谁欠我钱: it is of another, and about whom is asked
             for node in meant.nodes:

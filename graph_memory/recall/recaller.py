@@ -32,7 +32,6 @@ from ..model import (
 )
 from ..privacy.scope import OPEN, View
 from ..supervisor import LogOnce
-from ..text import forget
 from .documents import Source
 from .index import Index
 from .index_sync import IndexSync
@@ -301,7 +300,6 @@ class Recaller:
 
     def _on_erased(self, erased: Erased) -> None:
         self._sync.take(*erased.messages)
-        forget()
         self._file.follow(erased)
 
     def visible(self, asker: Asker) -> Mapping[str, View]:

@@ -80,8 +80,8 @@ stored; if its write was under way it may still arrive, once."""
 class Journal:
     """The journal of one data directory; ``storage`` says whether it can be written."""
 
-    _at_long_work: ClassVar = 0  # of the process: one may be opened while another closes
-    _interval: ClassVar = 0.0
+    _at_long_work: ClassVar[int] = 0  # of the process: one may be opened while another closes
+    _interval: ClassVar[float] = 0.0
 
     def __init__(
         self, path: Path, now: Callable[[], float], server: str = "", bars: Bars | None = None

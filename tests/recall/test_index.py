@@ -3,7 +3,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from graph_memory.model import Fact, Message, asker_of
+from graph_memory import text
+from graph_memory.model import Fact, Message, Op, asker_of, encode
 from graph_memory.privacy.scope import Attendance, Policy, Sharing, view
 from graph_memory.recall import index as index_module
 from graph_memory.recall.documents import VectorIndex
@@ -39,6 +40,14 @@ def _found(index: Index, text: str) -> tuple[Item, ...]:
 
 def message(number: int, text: str) -> Message:
     return Message(number, HOME.id, ME, "我", text, T0 + 900.0 * number)
+
+
+@pytest.mark.parametrize("is_message", [True, False])
+def test_no_cache_keeps_a_text_that_is_gone(is_message: bool) -> None:
+    index, row = Index(), fact(HOME, ME, entity("x"), "Zebras were counted")
+    index.enter([message(1, "花生过敏"), Op(Fact.kind, row.id, None, encode(row))])
+    index.enter([1 if is_message else Op(Fact.kind, row.id, encode(row), None)])
+    assert not any(cache.cache_info().currsize for cache in text._CACHES)
 
 
 def test_postings_follow_additions_and_removals() -> None:
