@@ -13,7 +13,17 @@ from ..inference import Vectors
 from ..kinship import kin_in, same_kin
 from ..model import PREDICATES, Asker
 from ..privacy.redaction import redacted
-from ..text import CJK, clean, is_chinese, joined, normalise, patterns, simplified, terms
+from ..text import (
+    CJK,
+    clean,
+    is_chinese,
+    joined,
+    normalise,
+    patterns,
+    remembered,
+    simplified,
+    terms,
+)
 from .lexical import search_terms, telling_characters
 from .weights import BRIEF, FEW, MINOR
 
@@ -156,6 +166,7 @@ def is_small_talk(text: str) -> bool:
     return len(text) <= BRIEF and not any(map(str.isalnum, _SMALL_TALK.sub("", text)))
 
 
+@remembered(256)  # a question is looked at from a dozen sides
 def in_mandarin(text: str) -> str:
     """A text in simplified characters, its question words of dialects as in Mandarin."""
     if text.isascii():
