@@ -96,12 +96,12 @@ class TransferCommands(Answers):
             return ExportAnswer(self._say("export_denied"))
         if what.casefold() in EVERYTHING:
             return await self._written("")
+        person = account(turn, what)
+        if await self.memory.journal.look(lambda db: is_known(db, person)):
+            return await self._written(person)
         if nearest(what, EVERYTHING):
             return ExportAnswer(misused(self._language, "export", what, EVERYTHING))
-        person = account(turn, what)
-        if not await self.memory.journal.look(lambda db: is_known(db, person)):
-            return ExportAnswer(self._say("no_account", user=one_line(person, MAX_ACCOUNT)))
-        return await self._written(person)
+        return ExportAnswer(self._say("no_account", user=one_line(person, MAX_ACCOUNT)))
 
     async def _mine(self, turn: Turn) -> ExportAnswer:
         user, now = turn.user, self.memory.now()

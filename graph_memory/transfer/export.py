@@ -171,6 +171,7 @@ def lines_for(
     policy: Policy,
     attendance: Attendance,
     zone: tzinfo,
+    now: float,
     relations: Mapping[str, str] = MappingProxyType({}),
 ) -> Iterator[str]:
     """What an asker may see, as the lines of a file, decided row by row as in recall.
@@ -183,15 +184,13 @@ def lines_for(
     view_of = view_for(asker, policy, attendance)
     seen = list(filter(view_of, contents.sessions(db).values()))
     visible = VisibleRows(Rows(db), asker, view_of)
-    replaced = {
-        old
-        for session in seen
-        for fact in filter(visible.shows, visible.rows.find(Fact, session=session.id))
-        for old in fact.supersedes
-    }
+    outdated = set[str]()
+    for session in seen:
+        for fact in filter(visible.shows, visible.rows.find(Fact, session=session.id)):
+            outdated.update(fact.supersedes, [fact.id] * fact.is_over(now))
     count = 1
     for session in seen:
-        for data in _session(db, session, visible, replaced, relations):
+        for data in _session(db, session, visible, outdated, relations):
             count += 1
             data["time"] = datetime.fromtimestamp(data.pop("at"), zone).isoformat()
             yield line({**data, "chat": session.title or session.circle.split(":", 1)[-1]})
@@ -202,13 +201,13 @@ def _session(
     db: sqlite3.Connection,
     session: Session,
     visible: VisibleRows,
-    replaced: set[str],
+    outdated: set[str],
     relations: Mapping[str, str],
 ) -> Iterator[dict[str, Any]]:
     facts = filter(visible.shows, visible.rows.find(Fact, session=session.id))
     for fact in sorted(facts, key=lambda fact: (fact.said_at, fact.id)):
         if fact.status == Status.ACTIVE:
-            more: dict[str, Any] = {"outdated": True} if fact.id in replaced else {}
+            more: dict[str, Any] = {"outdated": True} if fact.id in outdated else {}
             if fact.predicate in relations:
                 more["relation"] = relations[fact.predicate]
             yield {"kind": "fact", "at": fact.said_at, "text": fact.statement, **more}

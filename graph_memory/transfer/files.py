@@ -40,7 +40,8 @@ MAX_SENT = 1 << 30
 """Bytes of a file that is sent in; whoever has a larger one puts it there."""
 MAX_WAITING = 20
 """Files in ``imports/`` above which none is sent in: they stay until somebody deletes them."""
-MAX_NAME = 100
+MAX_NAME = 180
+"""Bytes of a name: a system takes 255, a page an address with 200 characters."""
 _NOT_IN_NAMES = re.compile(r'[\x00-\x1f\x7f<>:"/\\|?*\ud800-\udfff]+')
 """What some system does not allow in the name of a file."""
 SLACK = 3
@@ -152,7 +153,7 @@ class Incoming:
 
     def __init__(self, directory: Path, name: str) -> None:
         bare = _NOT_IN_NAMES.sub("_", clean(name.replace("\\", "/").rpartition("/")[2]))
-        self._name = bare.strip(" .")[-MAX_NAME:].lstrip(" .")
+        self._name = bare.strip(" .").encode()[-MAX_NAME:].decode(errors="ignore").lstrip(" .")
         if not self._name.strip("_"):
             raise FormatError("a file needs a name").told("no_name")
         self._unwritten = f"{self._name} could not be written"

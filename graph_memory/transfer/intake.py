@@ -87,7 +87,7 @@ class SourceLine:
     """Something that was said, as another program wrote it down.
 
     Attributes:
-        key: Tells it apart from every other line of its file, for good.
+        key: Tells it apart from every other line of its chat window in its file, for good.
         sender: Account of who spoke; ``bot`` for the bot; empty if nobody knows.
         at: When, seconds since the epoch.
         slack: Seconds by which ``at`` may be wrong.
@@ -191,10 +191,10 @@ class Intake:
         name = "" if is_bot else clean_name(line.name)
         times, is_to_bot = 1, line.is_to_bot or not place.group
         while not self.db.execute(
-            "INSERT OR IGNORE INTO line VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT OR IGNORE INTO line VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
-                self._reference(line.key, times),
-                *(session.id, sender, name, text, line.at, line.slack, is_to_bot),
+                *(self._reference(line.key, times), session.circle, session.id),
+                *(sender, name, text, line.at, line.slack, is_to_bot),
             ),
         ).rowcount:
             if not line.repeats:
@@ -262,7 +262,8 @@ class Intake:
             )
 
         known = recognised(held(circle, here), told, f"{self._format}:")
-        self.db.executemany("DELETE FROM line WHERE key = ?", [(key,) for key in known])
+        gone = [(key, circle) for key in known]
+        self.db.executemany("DELETE FROM line WHERE key = ? AND circle = ?", gone)
         self.skipped["double"] += len(known)
 
     def _leave_chats_out(self, remembers: Remembers) -> None:
@@ -290,7 +291,7 @@ class Intake:
         last, was_gone = "", False
         query = "SELECT m.id, m.session, m.sender, m.at, m.text, ifnull(l.slack, 0),"
         query += " ifnull(l.is_to_bot, 0) FROM message m LEFT JOIN line l ON l.key = m.ref"
-        query += " ORDER BY m.session, m.id"
+        query += " AND l.session = m.session ORDER BY m.session, m.id"
         for id, session, sender, at, text, slack, is_to_bot in self.db.execute(query):
             place = places.get(session)
             if place is None:

@@ -115,14 +115,14 @@ class TransferService(Part):
         """
         context = self._context
         policy, attendance = context.settings.policy, context.attendance
-        relations = context.settings.relations(context.settings.language)
+        relations, now = context.settings.relations(context.settings.language), self._now()
 
         def work() -> tuple[Path, bool]:
             files.sweep(self._directory, time.time() - HANDED_OVER)
-            path = files.target(self._directory, files.MINE, self._now())
+            path = files.target(self._directory, files.MINE, now)
             size = 0
             with reading(self._journal.path) as db, files.writing(path) as file:
-                for text in lines_for(db, asker, policy, attendance, context.zone, relations):
+                for text in lines_for(db, asker, policy, attendance, context.zone, now, relations):
                     self._stop.look()
                     size += len(text.encode())
                     if size > MAX_OWN:

@@ -55,12 +55,14 @@ async def test_taking_out(memory: MemoryService, moves: TransferCommands) -> Non
     where = await moves.unsent(OWNER, own.path)
     (kept,) = (memory.directory / "exports").glob("owner-*.jsonl")
     assert str(kept) in where
+    await memory.learning.hear(Turn(private("alan"), user("alan"), "Alan", "我在学琴"), at=T0)
+    assert "1 条消息" in (await moves.export(OWNER, "alan")).text, "not taken for all"
     told = (await moves.export(OWNER, "all")).text
-    assert "2 条消息" in told
+    assert "3 条消息" in told
     assert "密码和要求保密的事也在" in told
     assert "1 条消息" in (await moves.export(OWNER, "2")).text
     written = sorted(path.name for path in (memory.directory / "exports").glob("[ep]*-*.jsonl"))
-    assert [name.partition("-")[0] for name in written] == ["everything", "person"]
+    assert [name.partition("-")[0] for name in written] == ["everything", "person", "person"]
 
 
 async def test_who_is_forgotten_is_in_no_file_any_more(memory, moves):

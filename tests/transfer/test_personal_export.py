@@ -23,10 +23,12 @@ from tests.recall.histories import SESSIONS, History, histories
 from .support import attend, hear, opened
 from .test_own import play
 
+NOW = T0 + 100
+
 
 async def seen(journal: Journal, asker: Asker) -> list[dict[str, Any]]:
     attendance = Attendance(await journal.presences())
-    text = await journal.look(lambda db: list(lines_for(db, asker, Policy(), attendance, UTC)))
+    text = await journal.look(lambda db: list(lines_for(db, asker, Policy(), attendance, UTC, NOW)))
     return [json.loads(line) for line in text]
 
 
@@ -46,6 +48,7 @@ async def test_only_what_the_asker_may_see(tmp_path: Path) -> None:
                 old, id="f:new", statement="小红搬到上海了", said_at=T0 + 60, supersedes=(old.id,),
             ),
             replace(old, id="f:gone", statement="归档的", status="archived"),
+            replace(old, id="f:over", statement="小红租着房", said_at=T0 + 65, valid_to=T0 + 66),
             fact(his, user("1"), user("1"), "小明说小红的坏话", at=T0 + 50),
             Forgotten.of(here.id, muted.id),
             Episode("ep:1", hers.id, T0, T0 + 60, 1, 1, 1, "聊了搬家"),
@@ -60,10 +63,11 @@ async def test_only_what_the_asker_may_see(tmp_path: Path) -> None:
             ("message", "大家好", None),
             ("fact", "小红住在北京", True),
             ("fact", "小红搬到上海了", None),
+            ("fact", "小红租着房", True),
             ("core", "小红怕黑", None),
             ("summary", "聊了搬家", None),
         ]
-        assert told[-1] == {"kind": "end", "lines": 6}
+        assert told[-1] == {"kind": "end", "lines": 7}
         assert first.text not in json.dumps(told, ensure_ascii=False)
 
 
@@ -73,7 +77,7 @@ async def test_a_relation_of_the_owners_is_exported_by_its_name(tmp_path: Path) 
     async with opened(tmp_path / "a") as journal:
         await write(journal, hers, own)
         asker, relations = asker_of(hers, user("1")), {"mentor": "师父"}
-        given = (asker, Policy(), Attendance(), UTC, relations)
+        given = (asker, Policy(), Attendance(), UTC, NOW, relations)
         text = await journal.look(lambda db: list(lines_for(db, *given)))
     assert json.loads(text[1])["relation"] == "师父"
 

@@ -75,6 +75,21 @@ async def test_chat_lines_land_where_they_were_said(journal: Journal) -> None:
     assert await exported(journal) == before
 
 
+async def test_an_id_is_one_of_its_chat(journal: Journal, tmp_path: Path) -> None:
+    said = {"time": T0, "sender": "1", "text": "早", "id": "1"}  # on Telegram each chat counts
+    places = CLUB, {"group": "8"}, HERS, CLUB | {"persona": "lan"}
+    path = put(tmp_path / "c.jsonl", lines(*(said | place for place in places)))
+    plan, run = await brought(journal, path)
+    assert (plan.new, plan.skipped, run.count) == (3, {"double": 1}, 3)
+    assert {m.session for m in await everything(journal)} == {
+        group("9").id, group("8").id, private("1").id,
+    }  # fmt: skip
+    with path.open("a") as file:
+        file.write(lines(said | CLUB | {"id": "2"}))
+    plan, run = await brought(journal, path)
+    assert (plan.new, run.count) == (1, 1)
+
+
 def test_a_place_may_be_typed_in_full_width() -> None:
     assert circle_meant("group：700", "aiocqhttp") == circle_meant("group:700", "aiocqhttp")
 

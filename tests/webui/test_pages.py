@@ -15,6 +15,7 @@ from graph_memory.service import MemoryService
 from graph_memory.store import Draft
 from graph_memory.store.queries import FactFilter
 from tests.makers import claim_all
+from webui.pages import data
 
 from .browsing import LIFE, press, see, send
 from .conftest import BULK, application, entered, opened
@@ -72,7 +73,7 @@ async def visited(
     [("zh", "小林", "和机器人聊几句"), ("en", "Lin", "Chat with the bot")],
 )
 async def test_an_empty_memory_says_what_to_do_and_is_shown_with_a_sample(
-    tmp_path, language, name, hint
+    tmp_path, monkeypatch, language, name, hint
 ):
     async with visited(tmp_path, language=language) as (memory, browser):
         for path in ("/", "/memories", "/memories/new", "/graph"):
@@ -89,6 +90,9 @@ async def test_an_empty_memory_says_what_to_do_and_is_shown_with_a_sample(
         assert not page.all("form", action="/sample")
         assert name in page.text
         assert name in (await see(browser, "/people")).text
+        monkeypatch.setattr(data, "TOLD", data.TOLD - 60)
+        await press(browser, "/sample")  # a minute later, in a window that was open before
+        assert len(await memory.transfer.runs()) == 1
         newest = (await memory.library.browse(FactFilter(order="said"))).items[0]
         assert 0 < memory.now() - newest.fact.said_at < 7 * 86_400
         assert await memory.transfer.waiting() == []

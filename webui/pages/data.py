@@ -180,8 +180,11 @@ async def bring(memory: Memory, visit: Visit) -> Response:
 
 @routes.post("/sample")
 async def sample(memory: Memory, visit: Visit) -> Response:
-    """Bring in people who are made up, to look around before anybody has chatted."""
-    told = await asyncio.to_thread(_sample, visit.words.language, memory.now())
+    """Bring in people who are made up, once, to look around before anybody has chatted."""
+    if await sample_run(memory):
+        return visit.redirect("/", what="sample")
+    hour = memory.now() // 3600 * 3600  # within which two presses bring the very same
+    told = await asyncio.to_thread(_sample, visit.words.language, hour)
     options = transfer.Options(
         zone=memory.zone, persona=model.NO_PERSONA, platform=SAMPLE, now=memory.now()
     )
@@ -285,10 +288,10 @@ async def importer_of(memory: service.MemoryService, wanted: Importing) -> trans
         into=transfer.circle_meant(wanted.to, wanted.platform),
         now=memory.now(),
     )
-    name, kind, learns = wanted.name, wanted.format, wanted.learn
-    if name not in known:
-        raise errors.FormatError("there is no such file").told("no_file", name=name)
-    return await memory.transfer.importer(name, options, format=kind, learns=learns)
+    if wanted.name not in known:
+        raise errors.FormatError("there is no such file").told("no_file", name=wanted.name)
+    kind, learns = wanted.format, wanted.learn
+    return await memory.transfer.importer(wanted.name, options, format=kind, learns=learns)
 
 
 async def _completed(memory: service.MemoryService, wanted: Importing) -> Importing:

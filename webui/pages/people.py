@@ -72,9 +72,9 @@ async def node(id: Id, memory: Memory, visit: Visit) -> Response:
 async def pause(memory: Memory, visit: Visit) -> Response:
     """Remember nothing new that an account says, or remember it again."""
     id, pauses = await _account(memory, visit.form), memory.learning.pauses
-    is_paused = pauses.holds("user", id)
-    await (pauses.resume if is_paused else pauses.pause)("user", id)
-    return visit.redirect(node_url(id), what="resume" if is_paused else "pause")
+    what = "resume" if visit.form.get("act") == "resume" else "pause"
+    await (pauses.resume if what == "resume" else pauses.pause)("user", id)
+    return visit.redirect(node_url(id), what=what)
 
 
 @routes.get("/node/forget")
