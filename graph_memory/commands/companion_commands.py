@@ -9,11 +9,12 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
+from itertools import islice
 
 from ..companion import MAX_TEXT, CoreFact, FollowUp, Hit, InnerState, bring_back, inner_id, seed
 from ..errors import NotFoundError
 from ..library import worded
-from ..model import Asker, Episode, Turn, decode
+from ..model import Asker, Episode, Turn, decode, stable_id
 from ..recall import framed
 from ..references import Reference
 from ..store import queries
@@ -125,9 +126,8 @@ class CompanionCommands(Answers):
         found = await self.memory.companion.transcripts.recent(turn.asker, turn.session)
         if not found:
             return self._say("records_none")
-        self.memory.references.number(
-            turn, [Reference(Episode.kind, r.id, r.summary) for r in found]
-        )
+        listed = [Reference(Episode.kind, record.id, record.summary) for record in found]
+        self.memory.references.number(turn, listed)
         lines = [
             self._say(
                 "records_line",
@@ -222,13 +222,13 @@ class CompanionCommands(Answers):
             for part, text in row.told.items()
         ]
 
-    async def _versions(self, turn: Turn) -> list[InnerState]:
-        """Every text there was, newest first."""
+    async def _versions(self, turn: Turn) -> dict[str, InnerState]:
+        """Every text there was, newest first, by what stands for it."""
         id = inner_id(turn.session.id)
         found = await self.memory.journal.look(
             lambda db: queries.versions(db, InnerState.kind, id, 4 * LISTED)
         )
-        rows: dict[InnerState, InnerState] = {}
+        rows: dict[str, InnerState] = {}
         gone, later = set[str](), dict[str, str]()
         for data in found:
             row = decode(InnerState.kind, data)
@@ -239,13 +239,14 @@ class CompanionCommands(Answers):
                 gone |= {text for part, text in row.told.items() if later and part not in later}
                 later = row.told
                 if gone.isdisjoint(later.values()):
-                    rows.setdefault(replace(row, version=0, at=0.0), row)
-        return list(rows.values())[:LISTED]
+                    rows.setdefault(stable_id("v", row.itself, row.other, row.bond), row)
+        return dict(islice(rows.items(), LISTED))
 
     async def _history(self, turn: Turn) -> str:
-        lines = [self._say("inner_history")]
-        self.memory.references.number(turn, [])  # these numbers are those of no memories
-        for number, row in enumerate(await self._versions(turn), 1):
+        lines, versions = [self._say("inner_history")], await self._versions(turn)
+        listed = [Reference(InnerState.kind, id, "") for id in versions]
+        self.memory.references.number(turn, listed)  # learning may write one meanwhile
+        for number, row in enumerate(versions.values(), 1):
             when = self._moment(row.at)
             lines.append(self._say("inner_version", number=number, version=row.version, when=when))
             lines += self._parts(row)
@@ -256,13 +257,15 @@ class CompanionCommands(Answers):
             return self._say("inner_admins")
         found = await self._versions(turn)
         unknown = self._say("inner_number", number=number)
-        if not 0 < number <= len(found):
+        listed = self.memory.references.numbered(turn, number)
+        if listed is None or listed.kind != InnerState.kind:
+            listed = Reference("", dict(enumerate(found, 1)).get(number, ""), "")  # as it is now
+        wanted = found.get(listed.id)
+        if wanted is None:
             return unknown
-        wanted, now = found[number - 1], self.memory.now()
+        about = turn.session.id, wanted, turn.user, self.memory.now()
         try:
-            await self.memory.journal.commit(
-                lambda rows: bring_back(rows, turn.session.id, wanted, turn.user, now)
-            )
+            await self.memory.journal.commit(lambda rows: bring_back(rows, *about))
         except NotFoundError:
             return unknown
         return self._say("inner_back")

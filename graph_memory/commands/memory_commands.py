@@ -18,7 +18,7 @@ from ..errors import ConflictError, NotFoundError
 from ..inspect.health import describe, learning_failure
 from ..library import NamedChange
 from ..locales import TEXTS, explain, in_all, say
-from ..model import Asker, Change, Episode, Fact, Turn
+from ..model import Asker, Change, Fact, Turn
 from ..privacy.redaction import disclosed, secrets
 from ..recall import Item, task_note, telling, without_name
 from ..references import Reference
@@ -170,11 +170,10 @@ class Commands(Answers):
             similar, title = then, "search_then"
         if not (found.items or similar):
             return self._say("search_none")
-        listed = [item for item in (*found.items, *similar) if item.kind in (Fact.kind, MESSAGE)]
-        self.memory.references.number(
-            turn, [Reference(item.kind, item.id, item.text) for item in listed]
-        )
-        numbers = {(item.kind, item.id): number for number, item in enumerate(listed, 1)}
+        shown = (each for each in (*found.items, *similar) if each.kind in (Fact.kind, MESSAGE))
+        listed = [Reference(each.kind, each.id, each.text) for each in shown]
+        self.memory.references.number(turn, listed)
+        numbers = {(each.kind, each.id): number for number, each in enumerate(listed, 1)}
         lines = []
         if found.items:
             lines.append(self._say("search_title", count=found.total, page=at, pages=pages))
@@ -200,9 +199,7 @@ class Commands(Answers):
 
     def _line(self, item: Item, numbers: Mapping[tuple[str, str], int]) -> str:
         number = numbers.get((item.kind, item.id))
-        if number is None:
-            return self._say("item_plain", text=item.text)
-        return self._say("item_numbered", number=number, text=item.text)
+        return self._say("item_numbered" if number else "item_plain", number=number, text=item.text)
 
     async def preview(self, turn: Turn) -> str:
         """What the settings would forget, and when; even how much is for owners only."""
@@ -235,9 +232,8 @@ class Commands(Answers):
         lines = [self._say("doctor_title", seconds=round(checkup.seconds, 1))]
         for finding in checkup.findings:
             what = self._say(f"doctor.{finding.code}", count=finding.count)
-            lines.append(
-                self._say("doctor_mended" if finding.is_mended else "doctor_left", what=what)
-            )
+            done = "mended" if finding.is_mended else "left"
+            lines.append(self._say(f"doctor_{done}", what=what))
         lines.append(self._say("doctor_log" if checkup.findings else "doctor_well"))
         counts = {"items": checkup.documents, "vectors": checkup.vectors}
         lines.append(self._say("doctor_counts", **counts, changes=checkup.changes))
@@ -382,7 +378,7 @@ class Commands(Answers):
     def _meant(self, turn: Turn, which: str) -> Reference | None:
         """What a number, a short id or an id stands for; whose it is shows later."""
         if shown := self._shown(turn, which):
-            return None if shown.kind == Episode.kind else shown
+            return shown if shown.kind in (Fact.kind, MESSAGE) else None
         return Reference(Fact.kind, which, "") if ":" in which else None
 
     async def undo(self, turn: Turn, words: str = "") -> str:

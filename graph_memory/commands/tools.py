@@ -21,7 +21,7 @@ from ..references import Reference
 from ..settings import Settings
 from ..text import fenced, one_line
 from .memory_commands import MESSAGE, Commands
-from .usage import Answers
+from .usage import NOW, Answers
 
 FOUND = 12
 """Memories that one look-up shows at most, besides paths."""
@@ -183,7 +183,7 @@ class Tools(Answers):
         if memory is None or memory.kind not in (Fact.kind, MESSAGE):
             return unknown
         try:
-            if day:
+            if day and day.casefold() not in NOW:
                 return await self._commands.forget_later(turn, memory, day, turn.asker)
             await self._commands.drop(turn, [memory], turn.asker)
         except NotFoundError:

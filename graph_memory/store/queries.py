@@ -844,14 +844,12 @@ def counts(db: sqlite3.Connection) -> dict[str, int]:
 
     So are records, apart from episodes, and messages that were deleted as old (``thinned``).
     """
-    found = dict(
-        db.execute(
-            "SELECT kind, count(*) FROM row GROUP BY kind"
-            " UNION ALL SELECT 'messages', count(*) FROM message"
-            " UNION ALL SELECT 'buffered', count(*) FROM message WHERE batch IS NULL"
-            " UNION ALL SELECT 'changes', count(*) FROM change"
-        ).fetchall()
+    query = (
+        "SELECT kind, count(*) FROM row GROUP BY kind"
+        " UNION ALL SELECT 'messages', count(*) FROM message"
+        " UNION ALL SELECT 'buffered', count(*) FROM message WHERE batch IS NULL"
+        " UNION ALL SELECT 'changes', count(*) FROM change"
     )
-    lengths = levels(db)
+    found, lengths = dict(db.execute(query).fetchall()), levels(db)
     found[EPISODE] = lengths.pop(EPISODE, 0)
     return found | {"records": sum(lengths.values()), "thinned": noted_number(db, THINNED_COUNT)}

@@ -142,7 +142,7 @@ def _union(standing: tuple[Any, ...], coming: tuple[Any, ...]) -> tuple[Any, ...
 _WIDER: dict[str, Callable[[Any, Any], Any]] = {
     "first_at": min,
     **dict.fromkeys(("last_at", "ended_at", "last_used", "last_message"), max),
-    **dict.fromkeys(("count", "messages", "half_life", "use_count", "pinned"), max),
+    **dict.fromkeys(("count", "messages", "half_life", "use_count", "pinned", "confidential"), max),
     **dict.fromkeys(("participants", "parts", "supersedes", "awaits", "evidence"), _union),
     "valid_to": _known,
 }

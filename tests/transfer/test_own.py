@@ -230,6 +230,21 @@ async def test_an_own_file_brings_nothing_of_a_pause_or_of_groups_that_are_off(o
     assert told.id
 
 
+async def test_what_was_confided_since_the_last_import_is_kept_here_too(one, two, tmp_path):
+    (said,) = await hear(one, HER, message(HER, user("1"), "我在找工作", T0))
+    await write(one, fact(HER, user("1"), PEANUT, "小红在找工作", evidence=(said.id,)))
+    await brought(two, put(tmp_path / "x.jsonl", await exported(one)))
+    await hear(one, HER, message(HER, user("1"), "别告诉别人", T0 + 60))
+    path = put(tmp_path / "y.jsonl", await exported(one))
+    await brought(two, path)
+    (kept,) = await scan(two, Fact)
+    assert kept.confidential
+    assert [m.confided for m in await everything(two)] == [True, False]
+    last = await last_change(two)
+    await brought(two, path)
+    assert await last_change(two) == last
+
+
 async def test_a_pause_that_a_clock_ended_before_it_began_can_be_read_again(one, two, tmp_path):
     await hear(one, HER, message(HER, user("1"), "我住在长沙", T0 - 900))
     clock = iter((T0, T0 - 100))

@@ -183,8 +183,8 @@ async def sample(memory: Memory, visit: Visit) -> Response:
     """Bring in people who are made up, once, to look around before anybody has chatted."""
     if await sample_run(memory):
         return visit.redirect("/", what="sample")
-    hour = memory.now() // 3600 * 3600  # within which two presses bring the very same
-    told = await asyncio.to_thread(_sample, visit.words.language, hour)
+    # Two presses within an hour bring the very same.
+    told = await asyncio.to_thread(_sample, visit.words.language, memory.now() // 3600 * 3600)
     options = transfer.Options(
         zone=memory.zone, persona=model.NO_PERSONA, platform=SAMPLE, now=memory.now()
     )
