@@ -47,14 +47,14 @@ class References:
         self._place(turn).lines = lines
 
     def replace(self, turn: Turn, line: Reference, other: Reference) -> None:
-        """Let another line stand where one was listed."""
-        lines = self._place(turn).lines
-        lines[:] = [other if each == line else each for each in lines]
+        """Let another line stand where one was listed or cited."""
+        one = line.kind, line.id
+        self._place(turn).change(lambda each: other if (each.kind, each.id) == one else each)
 
     def empty(self, is_gone: Callable[[Reference], bool]) -> None:
         """Forget the words of some lines; their numbers stay theirs."""
         for place in self._places.values():
-            place.empty(is_gone)
+            place.change(lambda each: replace(each, text="") if is_gone(each) else each)
 
     def cite(self, turn: Turn, line: Reference) -> str:
         """The short id of a line that is shown now."""
@@ -92,12 +92,9 @@ class _Place:
         self.lines: list[Reference] = []
         self.cited = Newest[str, Reference](MAX_CITED)
 
-    def empty(self, is_gone: Callable[[Reference], bool]) -> None:
-        def left(line: Reference) -> Reference:
-            return replace(line, text="") if is_gone(line) else line
-
-        self.lines = [left(line) for line in self.lines]
-        self.cited.update([(short, left(line)) for short, line in self.cited.items()])
+    def change(self, changed: Callable[[Reference], Reference]) -> None:
+        self.lines = [changed(line) for line in self.lines]
+        self.cited.update([(short, changed(line)) for short, line in self.cited.items()])
 
     def cite(self, line: Reference) -> str:
         digest = hashlib.blake2b(f"{line.kind}\x1f{line.id}".encode(), digest_size=16).hexdigest()

@@ -363,17 +363,22 @@ class Commands(Answers):
         if refusal := self.refusal(turn):
             return refusal
         try:
-            change = await self.memory.library.correct(memory.id, words, turn)
+            new = await self.put_right(turn, memory, words)
         except NotFoundError as error:
             reason = explain(self._language, error)
             return f"🧠 {reason}" if error.code else self._say("correct_denied")
-        new = next(op.row for op in change.ops if isinstance(op.row, Fact))
-        if memory.id in new.supersedes:  # what the number stands for in the list from now on
-            line = Reference(Fact.kind, new.id, new.statement)
-            self.memory.references.replace(turn, memory, line)
         said = without_name(fenced(new.statement, MAX_STATEMENT), clean_name(turn.name))
         old = fenced(memory.text or memory.id, MAX_STATEMENT)
         return self._say("corrected", statement=said, old=old)
+
+    async def put_right(self, turn: Turn, memory: Reference, words: str) -> Fact:
+        """Replace a fact that was shown; as :meth:`Library.correct`."""
+        change = await self.memory.library.correct(memory.id, words, turn)
+        new = next(op.row for op in change.ops if isinstance(op.row, Fact))
+        if memory.id in new.supersedes:  # what number and short id stand for from now on
+            line = Reference(Fact.kind, new.id, new.statement)
+            self.memory.references.replace(turn, memory, line)
+        return new
 
     def _meant(self, turn: Turn, which: str) -> Reference | None:
         """What a number, a short id or an id stands for; whose it is shows later."""

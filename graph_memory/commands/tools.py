@@ -171,7 +171,7 @@ class Tools(Answers):
         if not turn.message:
             return self._say("tool_speechless")
         try:
-            await self.memory.library.correct(memory.id, text, turn)
+            await self._commands.put_right(turn, memory, text)
         except NotFoundError:
             return unknown
         return self._done("tool_corrected", text)

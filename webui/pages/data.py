@@ -180,7 +180,7 @@ async def bring(memory: Memory, visit: Visit) -> Response:
 
 @routes.post("/sample")
 async def sample(memory: Memory, visit: Visit) -> Response:
-    """Bring in people who are made up, once, to look around before anybody has chatted."""
+    """Bring in made-up people, once, to look around before anybody has chatted."""
     if await sample_run(memory):
         return visit.redirect("/", what="sample")
     # Two presses within an hour bring the very same.
