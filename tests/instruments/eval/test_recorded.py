@@ -83,16 +83,24 @@ async def test_what_users_get_is_held(language: str, least: float, bundled: Embe
 
 
 APART = {
-    "work": 0.85, "voice": 0.79, "home": 0.87, "garage": 0.87, "dorm": 0.85,
-    "crew": 0.75, "fans": 0.83, "salon": 0.75, "stage": 0.8, "nest": 0.75,
+    "work": 0.72, "voice": 0.7, "home": 0.79, "garage": 0.74, "dorm": 0.81,
+    "crew": 0.54, "fans": 0.74, "salon": 0.69, "stage": 0.82, "nest": 0.66,
 }  # fmt: skip
+"""By words alone: vectors take nine tenths of the time; ``./dev eval --recorded`` has them."""
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "least"), APART.items())
-async def test_worlds_that_were_written_apart_have_all_answers(name, least, bundled):
+async def test_worlds_that_were_written_apart_have_all_answers(name: str, least: float) -> None:
     """What ends a batch sooner asks for answers that were never recorded, and learning stops."""
     cassette = Cassette(FOLDER / f"{name}.answers.jsonl")
-    found = await Recorded(read(name), cassette, bundled).run(plain=False)
+    found = await Recorded(read(name), cassette, None).run(plain=False)
     assert cassette.missing == []
     assert found["answer_in_block"] >= least
+
+
+@pytest.mark.slow
+async def test_meaning_finds_what_words_do_not(bundled: Embedder) -> None:
+    cassette = Cassette(FOLDER / "voice.answers.jsonl")
+    found = await Recorded(read("voice"), cassette, bundled).run(plain=False)
+    assert found["answer_in_block"] >= APART["voice"] + 0.09
