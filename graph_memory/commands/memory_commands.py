@@ -20,7 +20,7 @@ from ..library import NamedChange
 from ..locales import TEXTS, explain, in_all, say
 from ..model import Asker, Change, Fact, Turn
 from ..privacy.redaction import disclosed, secrets
-from ..recall import Item, task_note, telling, without_name
+from ..recall import Item, telling, without_name
 from ..references import Reference
 from ..remember_requests import request
 from ..service import MemoryService
@@ -142,14 +142,6 @@ class Commands(Answers):
         title = self._say("mine_title", count=len(known), page=at, pages=pages)
         more = [self._say("mine_more", page=at + 1)] if at < pages else []
         return "\n".join([title, *lines, *more, self._say("forget_hint")])
-
-    def _standing(self, fact: Fact) -> str:
-        """Notes on a listed fact, as the block has them."""
-        is_over = fact.is_over(now := self.memory.now())
-        over = task_note(fact, now, is_over=is_over) or ("formerly" if is_over else "")
-        known = {"hearsay": fact.hearsay, "confidential": fact.confidential, over: over}
-        notes = [self._say(f"block_{note}") for note, is_so in known.items() if is_so]
-        return f"〔{self._say('block_joint').join(notes)}〕" if notes else ""
 
     async def search(self, turn: Turn, text: str) -> str:
         """All that holds some words; a page of it, if a page is named at its end."""
@@ -313,7 +305,8 @@ class Commands(Answers):
         """That there is no such number, and what holds the words, if it is words."""
         named = one_line(given, MAX_STATEMENT)
         wanted = "" if number_of(named) or ":" in named else THAT_ONE.sub("", named)
-        if wanted and (await self.memory.recall.find(turn.asker, wanted, 1, similar=0)).total:
+        found = await self.memory.recall.find(turn.asker, wanted, 1) if wanted else None
+        if found and (found.total or found.similar):
             return f"{self._say(among, given=named)}\n{await self.search(turn, wanted)}"
         return self._say("forget_number", number=named)
 
@@ -355,8 +348,9 @@ class Commands(Answers):
         if not number or not says_something(terms(words)):
             return self._say("correct_what")
         last = await self._last(turn) if LAST.fullmatch(simplified(number)) else []
-        is_one_fact = [line.kind for line in last] == [Fact.kind]
-        memory = last[0] if is_one_fact else self._meant(turn, number)
+        if last and (last[0].kind == MESSAGE or len(last) > 1):
+            return self._of_last(turn, last)
+        memory = last[0] if last else self._meant(turn, number)
         if memory is None:
             is_word = says_something(terms(number))
             return await self._offered(turn, number if is_word else which, "correct_among")
@@ -379,6 +373,15 @@ class Commands(Answers):
             line = Reference(Fact.kind, new.id, new.statement)
             self.memory.references.replace(turn, memory, line)
         return new
+
+    def _of_last(self, turn: Turn, last: list[Reference]) -> str:
+        """Which fact of what was told last is to be corrected, or that it is none yet."""
+        if last[0].kind == MESSAGE:
+            return self._say("correct_words")
+        self.memory.references.number(turn, last)
+        texts = (one_line(line.text, MAX_STATEMENT) for line in last)
+        lines = [self._say("item_numbered", number=n, text=t) for n, t in enumerate(texts, 1)]
+        return "\n".join([self._say("correct_which"), *lines])
 
     def _meant(self, turn: Turn, which: str) -> Reference | None:
         """What a number, a short id or an id stands for; whose it is shows later."""

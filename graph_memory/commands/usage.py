@@ -12,8 +12,9 @@ from typing import Generic, TypeVar
 
 from ..dates import arabic, day_of, moment
 from ..locales import TEXTS, say
-from ..model import Session, Turn
+from ..model import Fact, Session, Turn
 from ..process_memory import Newest
+from ..recall import task_note
 from ..references import Reference
 from ..service import MemoryService
 from ..settings import PARTS
@@ -200,6 +201,14 @@ class Answers(Speaker):
         """The line that was shown with a number or a short id."""
         references, number = self.memory.references, number_of(which)
         return references.numbered(turn, number) if number else references.cited(turn, which)
+
+    def _standing(self, fact: Fact) -> str:
+        """Notes on a listed fact, as the block has them."""
+        is_over = fact.is_over(now := self.memory.now())
+        over = task_note(fact, now, is_over=is_over) or ("formerly" if is_over else "")
+        known = {"hearsay": fact.hearsay, "confidential": fact.confidential, over: over}
+        notes = [self._say(f"block_{note}") for note, is_so in known.items() if is_so]
+        return f"〔{self._say('block_joint').join(notes)}〕" if notes else ""
 
     def _where(self, turn: Turn, there: Session) -> str:
         """Where something was said, if that is another chat that has a title."""

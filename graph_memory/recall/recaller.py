@@ -81,6 +81,7 @@ class Explained:
         kind, id: As of an :class:`Item`.
         reasons: Most telling first: ``profile``, ``name``, ``words``, ``meaning``, ``near``
             or ``conversation``.
+        fact: The fact that it is, if it is one.
     """
 
     kind: str
@@ -88,6 +89,7 @@ class Explained:
     text: str
     at: float
     reasons: tuple[str, ...]
+    fact: Fact | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +216,8 @@ def explain(index: Index, visible: VisibleSet, trace: Trace) -> Explanation:
         document = index.documents[number]
         reasons = _reasons(index, document.source, candidate.signals, trace)
         kind, id = document.kind.name.lower(), str(document.source.id)
-        shown.append(Explained(kind, id, document.text, document.at, reasons))
+        fact = document.source if isinstance(document.source, Fact) else None
+        shown.append(Explained(kind, id, document.text, document.at, reasons, fact))
     return Explanation(tuple(shown), dict(dropped), trace.problem)
 
 
