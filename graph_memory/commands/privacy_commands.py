@@ -39,7 +39,8 @@ class PrivacyCommands(Answers):
             self._say(
                 "why_line",
                 number=number,
-                text=f"{line.fact and self._standing(line.fact) or ''}{one_line(line.text, MAX_LINE)}",
+                text=(self._standing(line.fact) if line.fact else "")
+                + one_line(line.text, MAX_LINE),
                 date=self._date(line.at),
                 reasons=joint.join(self._say(f"why_{reason}") for reason in line.reasons),
             )

@@ -36,7 +36,7 @@ MAX_TURNS = 16
 (
     _ASKING, _TOPIC, _TURN, _ASKS, _UNMARKED, _WONDERS, _NOTED, _FORGOTTEN, _WHO, _MANY,
     _FIRST_PERSON, _OWNED, _SECOND_PERSON, _FOR_ME, _RECALLS, _FORMER, _REFERS_BACK, _SMALL_TALK,
-    _TASK, _WHOLE, _LAST_TALK,
+    _TASK, _WHOLE, _LAST_TALK, _THIS_TALK,
 ) = patterns(Path(__file__).with_suffix(".txt"))  # fmt: skip
 _LEADING = re.compile(r"^(?:[\s，,。.、：:；;!！…哈]|这个[，：:])+")
 _BORDER = re.compile(
@@ -187,6 +187,11 @@ def asks_for_all(text: str) -> bool:
 def asks_for_last_talk(text: str) -> bool:
     """Whether a question is for what was talked about the last time, as a whole."""
     return _LAST_TALK.search(in_mandarin(text)) is not None
+
+
+def asks_for_this_talk(text: str) -> bool:
+    """Whether a question is for what was talked about just now, as a whole."""
+    return _THIS_TALK.search(in_mandarin(text)) is not None
 
 
 def may_ask(text: str) -> bool:

@@ -37,7 +37,7 @@ from ..model import (
 from ..privacy.scope import Rank
 from ..retention import strength
 from ..text import is_chinese, normalise, significance
-from .documents import Document, Kind, Numbers, Source
+from .documents import Document, Kind, Numbers, Source, message_key
 from .index import Index
 from .intents import (
     ENOUGH,
@@ -57,6 +57,7 @@ from .query import (
     asks,
     asks_for_all,
     asks_for_last_talk,
+    asks_for_this_talk,
     is_small_talk,
     is_task,
     may_ask,
@@ -199,9 +200,9 @@ def rank(
         base[own] = WEAK / (1 if question.is_personal else SEVERAL)
     called = _called(index, visible, question, named)
     base[called] += EVIDENCE
-    last = _last_talk(index, visible, question, context)
-    times = [spans(part.text, context.now, context.zone) or last for part in question.parts]
-    is_whole = not records and asks_for_all(question.text)
+    talk = _talk(index, visible, question, options, context)
+    times = [spans(part.text, context.now, context.zone) or talk for part in question.parts]
+    is_whole = not records and (bool(talk) or asks_for_all(question.text))
     known = meant, base, called, postings, likenesses, is_whole
     ranker = _Ranker(index, visible, question, options, context, *known)
     lists = [ranker.answer(number, at) for number, at in enumerate(times)]
@@ -228,18 +229,32 @@ def rank(
     return Ranking(candidates, len(visible), named, needed, ranker.cited, frozenset(many), past)
 
 
-def _last_talk(
-    index: Index, visible: VisibleSet, question: Question, context: SearchContext
+def _talk(
+    index: Index,
+    visible: VisibleSet,
+    question: Question,
+    options: RecallOptions,
+    context: SearchContext,
 ) -> list[Span]:
-    """The day of the talk before this one, up to its end, if a question is for that."""
+    """When this talk, or the last one, was, if a question is for that.
+
+    Of this talk its last lines are meant, of the last one its day, up to its end.
+    """
     documents, here = index.documents, session_id(question.asker.circle, question.asker.persona)
-    if here not in documents.by_session or not asks_for_last_talk(question.text):
+    is_of_this = asks_for_this_talk(question.text)
+    if here not in documents.by_session or not (is_of_this or asks_for_last_talk(question.text)):
         return []
     numbers = documents.by_session[here].numbers()
     is_said = (visible.positions[numbers] >= 0) & (documents.kind[numbers] == Kind.MESSAGE)
+    is_said &= numbers != documents.number(message_key(options.message or 0))
     at = np.sort(documents.since[numbers[is_said]])
-    ends: list[float] = at[np.diff(at, append=context.now) >= GAP].tolist()
-    return [(midnight(end, context.zone), end + 1) for end in ends[-1:]]
+    pauses = np.diff(at, append=context.now) >= GAP
+    if not is_of_this:
+        ends: list[float] = at[pauses].tolist()
+        return [(midnight(end, context.zone), end + 1) for end in ends[-1:]]
+    *_, talk = np.split(at, np.flatnonzero(pauses[:-1]) + 1)
+    lines = talk[-SEVERAL:].tolist()
+    return [(lines[0], lines[-1] + 1)] if lines else []
 
 
 def _called(
