@@ -22,7 +22,7 @@ SELECT = "select_messages"
 """A function of ``store/rows.py`` whose second argument is the rest of a query."""
 REVIEWED = {
     "graph_memory/deletion/plan.py": "took_part",
-    "graph_memory/graph/database.py": "name options parts path source table target",
+    "graph_memory/graph/database.py": "found made n name of options parts path source table target",
     "graph_memory/store/contents.py": "part query",
     "graph_memory/store/journal.py": "query",
     "graph_memory/store/messages.py": "part query",

@@ -124,8 +124,7 @@ class Extractor(Part):
         self._context.budget.charge(_said(material.batch), request.system + request.prompt, answer)
         # In a thread: what a model writes may take half a second to be mended.
         fields = [name for extension in extensions for name in extension.properties]
-        own = self._context.settings.extra_relations
-        relations = [each.partition("|")[0] for each in own]
+        relations = [each.partition("|")[0] for each in self._context.settings.extra_relations]
         extraction = await asyncio.to_thread(parse, answer, fields, relations)
         # What is not shown this time has another chance.
         in_vain = (f.id for n, f in known.facts.items() if n not in extraction.known)

@@ -53,11 +53,9 @@ def cover(
 
     It lasts until the next one of the memory's own or of this import begins.
     """
-    spans = db.execute(
-        "SELECT since, until FROM presence WHERE circle = ? AND user = ? AND import IN ('', ?)"
-        " ORDER BY since",
-        (circle, user, source),
-    ).fetchall()
+    query = "SELECT since, until FROM presence WHERE circle = ? AND user = ?"
+    query += " AND import IN ('', ?) ORDER BY since"
+    spans = db.execute(query, (circle, user, source)).fetchall()
     if any(since <= at and (until is None or at <= until) for since, until in spans):
         return
     following = next((since for since, _ in spans if since > at), None)
@@ -70,10 +68,8 @@ def adopt(db: sqlite3.Connection, source: str, presence: Presence, tell: Tell) -
     One that is open ends where this journal knows that the user left: an old file lets
     nobody back in.
     """
-    spans = db.execute(
-        "SELECT until FROM presence WHERE circle = ? AND user = ? AND import != ?",
-        (presence.circle, presence.user, source),
-    ).fetchall()
+    query = "SELECT until FROM presence WHERE circle = ? AND user = ? AND import != ?"
+    spans = db.execute(query, (presence.circle, presence.user, source)).fetchall()
     if presence.until is None and spans and all(until is not None for (until,) in spans):
         left = max(until for (until,) in spans)
         if left >= presence.since:

@@ -228,10 +228,8 @@ def _found(db: sqlite3.Connection, intake: Intake, message: Message, *, keeps: b
     if keeps:  # numbers were reserved: what has this one came with an earlier attempt
         found = db.execute("SELECT id FROM message WHERE id = ?", (message.id,)).fetchone()
     elif message.ref:
-        found = db.execute(
-            "SELECT id FROM message WHERE session = ? AND sender = ? AND ref = ? AND ref != ''",
-            (message.session, message.sender, message.ref),
-        ).fetchone()
+        query = "SELECT id FROM message WHERE session = ? AND sender = ? AND ref = ? AND ref != ''"
+        found = db.execute(query, (message.session, message.sender, message.ref)).fetchone()
     else:
         return intake.twin(message)
     return int(found[0]) if found else None
@@ -241,9 +239,8 @@ def _plan(db: sqlite3.Connection, intake: Intake, run: Run, steps: Progress) -> 
     count = "SELECT session, count(*) FROM message GROUP BY session"
     counts: dict[str, int] = dict(intake.db.execute(count).fetchall())
     sessions = sorted(contents.sessions(intake.db).values(), key=lambda s: -counts.get(s.id, 0))
-    since, until, messages = intake.db.execute(
-        "SELECT min(at), max(at), count(*) FROM message"
-    ).fetchone()
+    span = "SELECT min(at), max(at), count(*) FROM message"
+    since, until, messages = intake.db.execute(span).fetchone()
     return Plan(
         format=run.format,
         messages=messages,

@@ -366,11 +366,9 @@ class Intake:
 
     def twin(self, message: Message) -> int | None:
         """The message of the memory that is this one though it has no reference."""
-        found = self.db.execute(
-            "SELECT number FROM standing s WHERE digest = ? AND NOT EXISTS"
-            " (SELECT 1 FROM live WHERE number = s.number) ORDER BY number LIMIT 1",
-            (_digest(message),),
-        ).fetchone()
+        query = "SELECT number FROM standing s WHERE digest = ? AND NOT EXISTS"
+        query += " (SELECT 1 FROM live WHERE number = s.number) ORDER BY number LIMIT 1"
+        found = self.db.execute(query, (_digest(message),)).fetchone()
         return int(found[0]) if found else None
 
     def settle(self, id: int, number: int) -> None:
@@ -385,12 +383,9 @@ class Intake:
 
     def span(self, session: str, first: int, last: int) -> tuple[int, int, int, int] | None:
         """The numbers, here and in the memory, of the ends of a stretch of a Session."""
-        low, high, new_low, new_high = self.db.execute(
-            "SELECT min(m.id), max(m.id), min(l.number), max(l.number)"
-            " FROM message m JOIN live l ON l.id = m.id"
-            " WHERE m.session = ? AND m.id BETWEEN ? AND ?",
-            (session, first, last),
-        ).fetchone()
+        query = "SELECT min(m.id), max(m.id), min(l.number), max(l.number) FROM message m"
+        query += " JOIN live l ON l.id = m.id WHERE m.session = ? AND m.id BETWEEN ? AND ?"
+        low, high, new_low, new_high = self.db.execute(query, (session, first, last)).fetchone()
         return None if new_low is None else (low, high, new_low, new_high)
 
 

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from graph_memory.graph import database
 from graph_memory.graph.database import Stopped, build
 from graph_memory.model import Row, User
 from graph_memory.store import Journal
@@ -23,15 +24,20 @@ from .support import CHAT, DOCKER, GROUP, YOGA, ZHANG, Tables, build_at, content
 
 
 async def built(home: Path, rows: Iterable[Row]) -> Tables:
-    """What the graph of some rows holds."""
+    """What the graph of some rows holds, be they few or many."""
+    found = []
     async with opened(home) as journal:
         await put(journal, *rows)
-        database = await asyncio.to_thread(build_at, home / "graph-1.kuzu", journal)
-        found = contents(database)
-        assert not list(home.glob("*.csv")), "nothing but the file stays"
-        database.discard()
-        assert not list(home.glob("graph*"))
-        return found
+        for few in (database.FEW, 3):
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(database, "FEW", few)
+                made = await asyncio.to_thread(build_at, home / "graph-1.kuzu", journal)
+            found.append(contents(made))
+            assert not list(home.glob("*.csv")), "nothing but the file stays"
+            made.discard()
+            assert not list(home.glob("graph*"))
+    assert found[0] == found[1]
+    return found[0]
 
 
 async def test_every_kind_of_row_arrives(tmp_path: Path) -> None:
@@ -88,7 +94,7 @@ NUMBER = st.tuples(FINITE, st.one_of(st.none(), FINITE), st.integers(-(2**53), 2
 HOSTILE = st.lists(st.tuples(TEXT, NUMBER), min_size=1, max_size=20)
 
 
-@settings(max_examples=examples(40))
+@settings(max_examples=examples(25))
 @example([(text, (0.1, None, 1)) for text in NASTY])
 @given(HOSTILE)
 def test_hostile_text_and_numbers_survive_exactly(given):
