@@ -152,7 +152,8 @@ def acted(text: str) -> tuple[str, str]:
 
 def account(turn: Turn, given: str) -> str:
     """The user id of an account; without a platform, one of the speaker's."""
-    return given if ":" in given else f"{turn.user.partition(':')[0]}:{given}"
+    plain = given.replace("：", ":")
+    return plain if ":" in plain else f"{turn.user.partition(':')[0]}:{plain}"
 
 
 class Wishes(Generic[T]):

@@ -60,7 +60,7 @@ async def test_taking_out(memory: MemoryService, moves: TransferCommands) -> Non
     told = (await moves.export(OWNER, "all")).text
     assert "3 条消息" in told
     assert "密码和要求保密的事也在" in told
-    assert "1 条消息" in (await moves.export(OWNER, "2")).text
+    assert "1 条消息" in (await moves.export(OWNER, user("2").replace(":", "："))).text
     written = sorted(path.name for path in (memory.directory / "exports").glob("[ep]*-*.jsonl"))
     assert [name.partition("-")[0] for name in written] == ["everything", "person", "person"]
 

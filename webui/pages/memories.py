@@ -82,7 +82,7 @@ class FactForm:
         return replace(self, **known)
 
     def wrong(
-        self, zone: tzinfo, relations: Container[str], old: FactForm | None = None
+        self, zone: tzinfo, now: float, relations: Container[str], old: FactForm | None = None
     ) -> dict[str, str]:
         """The fields that do not fit, and what each takes (``edit.wrong.…``)."""
         begin, end, gone = self._days(zone)
@@ -95,6 +95,7 @@ class FactForm:
             ("since", "day", math.isfinite(begin or 0)),
             ("until", "order", begin is None or end is None or begin < end),
             ("until", "day", math.isfinite(end or 0)),
+            ("expires", "past", (gone or now + 1) > now or (old and self.expires == old.expires)),
             ("expires", "day", math.isfinite(gone or 0)),
             ("importance", "percent", float(percent) <= 100),
         )
@@ -153,7 +154,7 @@ async def blank(memory: Memory, visit: Visit) -> Response:
 async def tell(memory: Memory, visit: Visit) -> Response:
     """Keep what the owner tells, once it is clear of whom."""
     form = FactForm().filled(visit.form)
-    wrong = form.wrong(memory.zone, visit.words.relations)
+    wrong = form.wrong(memory.zone, memory.now(), visit.words.relations)
     if form.session not in {each.id for each in await memory.library.sessions()}:
         wrong["session"] = "chat"
     if wrong:
@@ -190,7 +191,7 @@ async def amend(id: Id, memory: Memory, visit: Visit) -> Response:
         return await _write(memory, visit, FactForm().filled(given), 404, notice="forgotten")
     stored = FactForm.of(found.line, visit.words)
     form = stored.filled(given)
-    if wrong := form.wrong(memory.zone, visit.words.relations, stored):
+    if wrong := form.wrong(memory.zone, memory.now(), visit.words.relations, stored):
         return await _write(memory, visit, form, 422, detail=found, wrong=wrong)
     guess = renamed(stored, form) if "object" in given and "asked" not in given else None
     if guess is not None:
