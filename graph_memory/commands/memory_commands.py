@@ -224,8 +224,8 @@ class Commands(Answers):
         lines = [self._say("doctor_title", seconds=round(checkup.seconds, 1))]
         for finding in checkup.findings:
             what = self._say(f"doctor.{finding.code}", count=finding.count)
-            done = "mended" if finding.is_mended else "left"
-            lines.append(self._say(f"doctor_{done}", what=what))
+            key = "doctor_mended" if finding.is_mended else "doctor_left"
+            lines.append(self._say(key, what=what))
         lines.append(self._say("doctor_log" if checkup.findings else "doctor_well"))
         counts = {"items": checkup.documents, "vectors": checkup.vectors}
         lines.append(self._say("doctor_counts", **counts, changes=checkup.changes))
