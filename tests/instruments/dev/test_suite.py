@@ -111,6 +111,18 @@ def test_a_failure_that_does_not_come_again_is_named(tmp_path, monkeypatch, pass
         assert outcome == Outcome(1, failing, 0, ok=False)
 
 
+def test_tests_write_where_nothing_waits_for_a_disk_if_there_is_room(tmp_path, monkeypatch):
+    with suite.scratch(tmp_path) as environment:
+        folder = Path(environment["TMPDIR"])
+        assert folder.parent == tmp_path
+        (folder / "file").touch()
+    assert [*tmp_path.iterdir()] == []
+    monkeypatch.setattr(suite, "ROOM", 1 << 60)
+    for place in (tmp_path, tmp_path / "missing"):
+        with suite.scratch(place) as environment:
+            assert environment == {}
+
+
 def test_what_an_older_python_runs_imports_nothing_that_needs_a_newer_one() -> None:
     texts = [path.read_text("utf-8") for path in (suite.TESTS / "embedding").glob("*.py")]
     found = {
