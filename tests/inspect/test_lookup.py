@@ -164,7 +164,7 @@ times = st.sampled_from(["", "", "", "昨天", "2026-09-21..", "看不懂"])
 
 
 @pytest.mark.slow
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(webs(), askers, policies, queries, people, times, st.booleans())
 def test_invisible_rows_change_nothing(history, asker, policy, query, person, time, lies):
     """The graph offers all there ever was; without the hidden rows it has none of it."""

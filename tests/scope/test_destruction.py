@@ -246,7 +246,7 @@ async def _compare(memories: list[MemoryService], drawn: Ask) -> None:
     assert not told, "without and with harm\n" + "\n".join(told)
 
 
-@settings(max_examples=int(TRIALS or 12), phases=list(Phase) if TRIALS else QUICK, deadline=None)
+@settings(max_examples=int(TRIALS or 8), phases=list(Phase) if TRIALS else QUICK, deadline=None)
 @given(trials, st.sampled_from(NICKS), harms, st.booleans())
 def test_nobody_else_is_harmed(trial, before, acts, is_member):
     run(trial, before, acts, is_member=is_member)
@@ -307,7 +307,7 @@ def _without_the_silent(db: Any) -> list[tuple[Any, ...]]:
     return found
 
 
-@settings(max_examples=int(TRIALS or 12), phases=list(Phase) if TRIALS else QUICK, deadline=None)
+@settings(max_examples=int(TRIALS or 8), phases=list(Phase) if TRIALS else QUICK, deadline=None)
 @given(trials)
 def test_a_silent_member_takes_nothing_along(trial: Trial) -> None:
     stayed, left, forgot = (asyncio.run(_silent(trial, act)) for act in ("", *SILENT))

@@ -168,7 +168,7 @@ def test_what_nobody_may_read_is_on_no_page(trial, hidden, restores):
     asyncio.run(_run(trial, kept, restores, _compare_pages))
 
 
-@settings(max_examples=int(TRIALS or 16), phases=list(Phase) if TRIALS else QUICK, deadline=None)
+@settings(max_examples=int(TRIALS or 10), phases=list(Phase) if TRIALS else QUICK, deadline=None)
 @given(trials, hides, st.booleans())
 def test_what_is_hidden_changes_no_answer(trial: Trial, hidden: list[Hide], restores: bool) -> None:
     run(trial, hidden, restores, _compare_askers)

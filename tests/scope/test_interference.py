@@ -19,7 +19,7 @@ TRIALS = os.environ.get("GRAPH_MEMORY_TRIALS", "")
 QUICK = [Phase.explicit, Phase.reuse, Phase.generate]
 
 
-@settings(max_examples=int(TRIALS or 16), phases=list(Phase) if TRIALS else QUICK)
+@settings(max_examples=int(TRIALS or 10), phases=list(Phase) if TRIALS else QUICK)
 @given(trials)
 def test_what_cannot_be_seen_cannot_be_felt(trial: Trial) -> None:
     run(trial)

@@ -97,10 +97,3 @@ async def test_worlds_that_were_written_apart_have_all_answers(name: str, least:
     found = await Recorded(read(name), cassette, None).run(plain=False)
     assert cassette.missing == []
     assert found["answer_in_block"] >= least
-
-
-@pytest.mark.slow
-async def test_meaning_finds_what_words_do_not(bundled: Embedder) -> None:
-    cassette = Cassette(FOLDER / "voice.answers.jsonl")
-    found = await Recorded(read("voice"), cassette, bundled).run(plain=False)
-    assert found["answer_in_block"] >= APART["voice"] + 0.09
