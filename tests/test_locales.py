@@ -8,7 +8,7 @@ from graph_memory.locales import TEXTS, say
 from .sources import ROOT, runtime_modules
 
 COMPOSED = (
-    "block_", "care_", "control_", "core_", "error_", "forgetme_", "graph_", "help_",
+    "block_", "care_", "control_", "core_", "doctor_", "error_", "forgetme_", "graph_", "help_",
     "import_skipped_", "inner_part_", "inner_seed_", "mood_", "open_record_", "people_", "redone_",
     "search_history_", "storage_", "tool_", "undone_", "why_",
 )  # fmt: skip
