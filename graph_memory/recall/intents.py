@@ -80,10 +80,18 @@ def predicates_like(likeness: Likeness) -> frozenset[str]:
     is_known = len(likeness) >= SMALL_TALK
     if is_known and nearness(likeness, _CHATTER) - nearness(likeness, _MEMORY) > 2 * MARGIN:
         return frozenset()
+    return likeliest(likeness)[0]
+
+
+def likeliest(likeness: Likeness) -> tuple[frozenset[str], float]:
+    """Predicates of the kinds of question that a text is most like, and how much.
+
+    What somebody says is like the questions that it answers: 我对虾过敏 like 我不能吃什么.
+    """
     weights = np.exp(likeness[:QUESTIONS] * SHARPNESS)
     near = np.log(np.add.reduceat(weights, _STARTS) / _SIZES) / SHARPNESS
     best = near >= near.max() - MARGIN / 2
-    return frozenset(" ".join(compress(_QUESTIONS, best)).split())
+    return frozenset(" ".join(compress(_QUESTIONS, best)).split()), float(near.max())
 
 
 def wants_memory(likeness: Likeness) -> bool | None:

@@ -41,10 +41,12 @@ from .documents import Document, Kind, Numbers, Source, message_key
 from .index import Index
 from .intents import (
     ENOUGH,
+    QUESTIONS,
     SMALL_TALK,
     Likeness,
     Topic,
     includes_all,
+    likeliest,
     predicates_like,
     requested,
     wants_memory,
@@ -78,6 +80,7 @@ from .weights import (
     LEAST,
     LONG,
     MINOR,
+    NEAR,
     SAME,
     SEVERAL,
     STRONG,
@@ -452,6 +455,7 @@ class _Ranker:
         order = _most_relevant(index, visible, relevance, max(CANDIDATES, self.options.limit))
         followed = add_successors(index, visible, order, relevance)
         ranked = len(order)
+        self._trust_unlearned(number, part, order, mentioned)
         # Messages can be shown as the facts that rest on them, in fewer words.
         stating = sorted({fact for fact, _ in followed.cited}.difference(order))
         followed.replaced.update(_outdated(index, visible, stating, []))
@@ -499,6 +503,33 @@ class _Ranker:
             boost[some] += STRONG * share
             mentioned[some] = np.maximum(mentioned[some], share)
         return earlier
+
+    def _trust_unlearned(
+        self, number: int, part: Subquery, order: list[int], mentioned: Scores
+    ) -> None:
+        """Trust messages of which nothing is learned, if they are like what is asked for.
+
+        As facts of the kind are trusted (:meth:`_favour`); their order stays.
+        """
+        examples, vectors = self.index.examples, self.index.vectors
+        documents, numbers = self.index.documents, self.visible.numbers[order]
+        if part.predicates.issuperset(PREDICATES) or len(self.visible) < ENOUGH:
+            return
+        if not part.predicates or vectors is None or examples is None or not examples.count:
+            return
+        own = documents.of(self.meant.nodes, numbers) & (documents.kind[numbers] == Kind.MESSAGE)
+        own &= ~np.isin(order, self.visible.messages)
+        near, asked = dict[int, float](), np.arange(QUESTIONS)
+        for place in np.flatnonzero(own).tolist():
+            if vectors.has(at := int(numbers[place])):
+                told, like = likeliest(examples.cosines(asked, vectors.vector(at)))
+                if like >= CLOSE and not told.isdisjoint(part.predicates):
+                    near[order[place]] = like
+        telling = [at for at, like in near.items() if like >= NEAR * max(near.values())]
+        if telling:
+            self.answered.add(number)
+            share = FEW / max(FEW, len(telling))
+            mentioned[telling] = np.maximum(mentioned[telling], share)
 
     def _settle(self, relevance: Scores, earlier: Mapping[int, int]) -> None:
         """Put the earlier after the later, and who somebody is after what is asked."""

@@ -22,6 +22,7 @@ from graph_memory.recall.intents import (
     wants_memory,
 )
 from graph_memory.recall.query import predicates_of
+from graph_memory.recall.weights import CLOSE
 
 from ..instruments.eval import world
 from ..makers import T0, fact, private, user
@@ -144,3 +145,18 @@ async def test_who_names_nobody_in_a_private_chat_asks_of_themselves(memory, mon
     ):
         monkeypatch.setattr(ranking, "wants_memory", lambda _, found=is_wanted: found)
         assert ("写程序的" in (await memory.ask(HOME, asked)).block) is is_found
+
+
+async def test_a_message_that_was_not_learned_is_found_by_its_kind(memory, monkeypatch):
+    """What others said of themselves is not."""
+    memory.embedder = HashingEmbedder()
+    await memory.open()
+    for who, text in ((ME, "我对虾过敏"), (ME, "绿萝又长新叶了"), (user("2"), "我对花生过敏")):
+        await memory.say(HOME, who, text, T0)
+    kind = frozenset({"allergic_to"})
+    monkeypatch.setattr(ranking, "predicates_like", lambda _: kind)
+    for near, is_found in ((CLOSE, True), (CLOSE / 2, False)):
+        monkeypatch.setattr(ranking, "likeliest", lambda _, near=near: (kind, near))
+        block = (await memory.ask(HOME, "我有啥是不能下肚的")).block
+        assert ("我对虾过敏" in block) is is_found
+        assert "花生" not in block
