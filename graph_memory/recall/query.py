@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
+from typing import Literal
 
 from ..dates import without_times
 from ..inference import Vectors
@@ -184,14 +185,10 @@ def asks_for_all(text: str) -> bool:
     return _WHOLE.search(in_mandarin(text)) is not None
 
 
-def asks_for_last_talk(text: str) -> bool:
-    """Whether a question is for what was talked about the last time, as a whole."""
-    return _LAST_TALK.search(in_mandarin(text)) is not None
-
-
-def asks_for_this_talk(text: str) -> bool:
-    """Whether a question is for what was talked about just now, as a whole."""
-    return _THIS_TALK.search(in_mandarin(text)) is not None
+def talk_asked_for(text: str) -> Literal["this", "last", ""]:
+    """Which talk a question is for as a whole, if any: this one or the last."""
+    plain = in_mandarin(text)
+    return "this" if _THIS_TALK.search(plain) else "last" if _LAST_TALK.search(plain) else ""
 
 
 def may_ask(text: str) -> bool:

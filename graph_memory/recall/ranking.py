@@ -58,13 +58,12 @@ from .query import (
     Subquery,
     asks,
     asks_for_all,
-    asks_for_last_talk,
-    asks_for_this_talk,
     is_small_talk,
     is_task,
     may_ask,
     predicates_of,
     recalls,
+    talk_asked_for,
 )
 from .visible import Citation, VisibleSet
 from .weights import (
@@ -244,15 +243,15 @@ def _talk(
     Of this talk its last lines are meant, of the last one its day, up to its end.
     """
     documents, here = index.documents, session_id(question.asker.circle, question.asker.persona)
-    is_of_this = asks_for_this_talk(question.text)
-    if here not in documents.by_session or not (is_of_this or asks_for_last_talk(question.text)):
+    asked = talk_asked_for(question.text)
+    if not asked or here not in documents.by_session:
         return []
     numbers = documents.by_session[here].numbers()
     is_said = (visible.positions[numbers] >= 0) & (documents.kind[numbers] == Kind.MESSAGE)
     is_said &= numbers != documents.number(message_key(options.message or 0))
     at = np.sort(documents.since[numbers[is_said]])
     pauses = np.diff(at, append=context.now) >= GAP
-    if not is_of_this:
+    if asked == "last":
         ends: list[float] = at[pauses].tolist()
         return [(midnight(end, context.zone), end + 1) for end in ends[-1:]]
     *_, talk = np.split(at, np.flatnonzero(pauses[:-1]) + 1)
