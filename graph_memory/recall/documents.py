@@ -425,9 +425,10 @@ class VectorIndex:
     def has(self, number: int) -> bool:
         return number < self._scales.size and bool(self._scales.values[number])
 
-    def vector(self, number: int) -> Vectors:
-        """The vector of a number that has one, shape ``(width,)``, length 1."""
-        assert self._rows is not None
+    def vector(self, number: int) -> Vectors | None:
+        """The vector of a number, shape ``(width,)``, length 1, if it has one."""
+        if self._rows is None or number >= self._scales.size or not self._scales.values[number]:
+            return None
         row: Vectors = self._rows.values[number] * self._scales.values[number]
         return row
 

@@ -360,8 +360,9 @@ class Index:
         wanted = np.array(list(numbers.values()), np.intp)
         best = np.full(len(wanted), -np.inf, np.float32)
         for line in (documents.number(message_key(id)) for id in messages):
-            if line is not None and vectors.has(line) and len(wanted):
-                best = np.maximum(best, vectors.cosines(wanted, vectors.vector(line)))
+            told = None if line is None else vectors.vector(line)
+            if told is not None and len(wanted):
+                best = np.maximum(best, vectors.cosines(wanted, told))
         return {id: float(at) for id, at in zip(numbers, best, strict=True) if at > -1.0}
 
     # ----------------------------------------------------------------- reading

@@ -508,7 +508,8 @@ class _Ranker:
     ) -> None:
         """Trust messages of which nothing is learned, if they are like what is asked for.
 
-        As facts of the kind are trusted (:meth:`_favour`); their order stays.
+        As facts of the kind are trusted (:meth:`_favour`); their order stays. Only the best are
+        looked at: each takes a tenth of a millisecond.
         """
         examples, vectors = self.index.examples, self.index.vectors
         documents, numbers = self.index.documents, self.visible.numbers[order]
@@ -519,9 +520,9 @@ class _Ranker:
         own = documents.of(self.meant.nodes, numbers) & (documents.kind[numbers] == Kind.MESSAGE)
         own &= ~np.isin(order, self.visible.messages)
         near, asked = dict[int, float](), np.arange(QUESTIONS)
-        for place in np.flatnonzero(own).tolist():
-            if vectors.has(at := int(numbers[place])):
-                told, like = likeliest(examples.cosines(asked, vectors.vector(at)))
+        for place in np.flatnonzero(own)[:SEVERAL].tolist():
+            if (vector := vectors.vector(int(numbers[place]))) is not None:
+                told, like = likeliest(examples.cosines(asked, vector))
                 if like >= CLOSE and not told.isdisjoint(part.predicates):
                     near[order[place]] = like
         telling = [at for at, like in near.items() if like >= NEAR * max(near.values())]

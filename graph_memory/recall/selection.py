@@ -214,10 +214,10 @@ class _Chooser:
         vectors = self._index.vectors
         if vectors is None or not self._numbers or shown.position == NOWHERE:
             return False
-        number = int(self._visible.numbers[shown.position])
-        if not vectors.has(number) or self._tally.price(shown) < BRIEF:
+        told = vectors.vector(int(self._visible.numbers[shown.position]))
+        if told is None or self._tally.price(shown) < BRIEF:
             return False
-        cosines = vectors.cosines(np.array(self._numbers, np.intp), vectors.vector(number))
+        cosines = vectors.cosines(np.array(self._numbers, np.intp), told)
         return bool((cosines >= SAME).any())
 
 
