@@ -36,12 +36,15 @@ class Environment:
         requirements: The file it is installed from.
         base: The Python it is made with, should it be missing.
         below: One of the same Python that lends it the packages it asks for no other version of.
+        by_uv: Whether uv may fill it first. uv knows neither lent packages nor pip's settings but
+            for the index.
     """
 
     directory: Path
     requirements: Path
     base: Path
     below: "Environment | None" = None
+    by_uv: bool = False
 
     @property
     def python(self) -> Path:
@@ -55,22 +58,21 @@ class Environment:
 
     def works(self) -> bool:
         """Whether its interpreter still runs (an upgrade of the system may break it)."""
-        return _answers(self.python, "import pip") is not None
+        return _answers(self.python, "-c", "import pip") is not None
 
     def version_of(self, package: str) -> str:
         """The installed version of a package; empty if it is not installed."""
         code = f"import importlib.metadata as m; print(m.version({package!r}))"
-        return _answers(self.python, code) or ""
+        return _answers(self.python, "-c", code) or ""
 
     def packages(self) -> Path:
         """Where its packages are."""
-        return Path(
-            _answers(self.python, "import sysconfig as s; print(s.get_path('purelib'))") or ""
-        )
+        code = "import sysconfig as s; print(s.get_path('purelib'))"
+        return Path(_answers(self.python, "-c", code) or "")
 
     def fingerprint(self) -> str:
         """What it should have been installed from."""
-        digest = hashlib.sha256(str(_answers(self.python, _VERSION)).encode())
+        digest = hashlib.sha256(str(_answers(self.python, "-c", _VERSION)).encode())
         for path in requirement_files(self.requirements):
             digest.update(path.read_bytes())
         if self.below:
@@ -91,16 +93,34 @@ class Environment:
                 note(f"{self.name} no longer runs; making it anew")
                 shutil.rmtree(self.directory)
             step(
-                f"Making {self.name} with Python {_answers(self.base, _VERSION)}",
+                f"Making {self.name} with Python {_answers(self.base, '-c', _VERSION)}",
                 [self.base, "-m", "venv", self.directory],
                 f"{self.name}-make",
             )
             if self.below:
                 lent = f"import site; site.addsitedir({str(self.below.packages())!r})\n"
                 (self.packages() / "lent.pth").write_text(lent)
-        title = f"Installing {self.requirements.name} (minutes on a fresh machine)"
+            if self.by_uv:
+                self._fill()
+        title = f"Installing {self.requirements.name} (up to minutes on a fresh machine)"
         self.install(title)
         (self.directory / STAMP).write_text(self.fingerprint())
+
+    def _fill(self) -> None:
+        """Install the requirements by uv, in a quarter of pip's time, if it can be had.
+
+        Pip comes after it, and installs what is missing.
+        """
+        pip = (self.python, *_PIP)
+        index = _answers(*pip, "config", "get", "global.index-url")
+        index = os.environ.get("PIP_INDEX_URL") or index
+        uv = [self.python, "-m", "uv", "pip", "install", "--python", self.python]
+        uv += ["--default-index", index] if index else []
+        try:
+            step("Getting uv", [*pip, "install", "uv"], f"{self.name}-uv")
+            step("Installing by uv", [*uv, "-r", self.requirements], f"{self.name}-filled")
+        except StepError:
+            note("uv did not succeed; pip does it all")
 
     def install(self, title: str, *arguments: str) -> None:
         """Install the requirements, with extra arguments for pip.
@@ -115,11 +135,11 @@ _VERSION = "import platform; print(platform.python_version())"
 _PIP = ("-m", "pip", "--disable-pip-version-check", "--no-input")
 
 
-def _answers(python: Path | str, code: str) -> str | None:
-    """What ``python -c code`` prints, or ``None`` if it fails."""
+def _answers(*command: Path | str) -> str | None:
+    """What a command prints, or ``None`` if it fails."""
     try:
         done = subprocess.run(
-            [str(python), "-c", code], capture_output=True, text=True, timeout=60, check=False
+            [*map(str, command)], capture_output=True, text=True, timeout=60, check=False
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
@@ -129,7 +149,7 @@ def _answers(python: Path | str, code: str) -> str | None:
 def main_environment() -> Environment:
     """AstrBot, the plugin's requirements and the tools: what everything but one test uses."""
     base = getattr(sys, "_base_executable", None) or sys.executable
-    return Environment(ROOT / ".venv", ROOT / "requirements-dev.txt", Path(base))
+    return Environment(ROOT / ".venv", ROOT / "requirements-dev.txt", Path(base), by_uv=True)
 
 
 def find_python(minor: int) -> Path:
@@ -142,6 +162,6 @@ def find_python(minor: int) -> Path:
     ]
     wanted = f"import ensurepip, sys; sys.exit(sys.version_info[:2] != (3, {minor}))"
     for candidate in filter(None, candidates):
-        if _answers(candidate, wanted) is not None:
+        if _answers(candidate, "-c", wanted) is not None:
             return Path(candidate)
     raise StepError(f"no Python 3.{minor} with the venv module was found")

@@ -1,5 +1,6 @@
 """Environments are made once and brought up to date when their requirements change."""
 
+import os
 import sys
 from pathlib import Path
 
@@ -63,6 +64,19 @@ def test_an_environment_is_made_once_and_updated_on_change(place: Path, base: Pa
     environment.ensure()  # an interpreter that vanished, as after an upgrade of the system
     assert (environment.directory / STAMP).is_file()
     assert environment.is_current()
+
+
+def test_pip_installs_what_uv_cannot(place: Path, base: Path, capsys, monkeypatch) -> None:
+    monkeypatch.setenv("PIP_INDEX_URL", (place / "no-such-index").as_uri())
+    for name in ("PIP_EXTRA_INDEX_URL", "PIP_FIND_LINKS"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+    requirements = place / "requirements.txt"
+    requirements.write_text("")
+    environment = Environment(place / "env", requirements, base, by_uv=True)
+    environment.ensure()
+    assert environment.is_current()
+    assert "pip does it all" in capsys.readouterr().out
 
 
 def test_an_environment_has_what_another_lends_it(place: Path, base: Path) -> None:
