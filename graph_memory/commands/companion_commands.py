@@ -258,9 +258,10 @@ class CompanionCommands(Answers):
         found = await self._versions(turn)
         unknown = self._say("inner_number", number=number)
         listed = self.memory.references.numbered(turn, number)
-        if listed is None or listed.kind != InnerState.kind:
-            listed = Reference("", dict(enumerate(found, 1)).get(number, ""), "")  # as it is now
-        wanted = found.get(listed.id)
+        if listed and listed.kind == InnerState.kind:
+            wanted = found.get(listed.id)
+        else:  # as they are now
+            wanted = dict(enumerate(found.values(), 1)).get(number)
         if wanted is None:
             return unknown
         about = turn.session.id, wanted, turn.user, self.memory.now()

@@ -145,6 +145,10 @@ class Commands(Answers):
 
     async def search(self, turn: Turn, text: str) -> str:
         """All that holds some words; a page of it, if a page is named at its end."""
+        return await self._found(turn, text) or self._say("search_none")
+
+    async def _found(self, turn: Turn, text: str) -> str:
+        """The same; empty if nothing is found."""
         asked = _PAGE.fullmatch(text)
         wanted, page = asked.group("text", "page") if asked else (text, "")
         if not wanted:
@@ -155,13 +159,13 @@ class Commands(Answers):
         )
         pages = -(-found.total // LISTED)
         if at > max(1, pages):
-            return await self.search(turn, f"{wanted} p{max(1, pages)}")
+            return await self._found(turn, f"{wanted} p{max(1, pages)}")
         is_last = at >= pages
         similar, title = found.similar if is_last else (), "search_similar"
         if is_last and (then := await self._then(turn, wanted, found.items)):
             similar, title = then, "search_then"
         if not (found.items or similar):
-            return self._say("search_none")
+            return ""
         shown = (each for each in (*found.items, *similar) if each.kind in (Fact.kind, MESSAGE))
         listed = [Reference(each.kind, each.id, each.text) for each in shown]
         self.memory.references.number(turn, listed)
@@ -305,9 +309,8 @@ class Commands(Answers):
         """That there is no such number, and what holds the words, if it is words."""
         named = one_line(given, MAX_STATEMENT)
         wanted = "" if number_of(named) or ":" in named else THAT_ONE.sub("", named)
-        found = await self.memory.recall.find(turn.asker, wanted, 1) if wanted else None
-        if found and (found.total or found.similar):
-            return f"{self._say(among, given=named)}\n{await self.search(turn, wanted)}"
+        if wanted and (found := await self._found(turn, wanted)):
+            return f"{self._say(among, given=named)}\n{found}"
         return self._say("forget_number", number=named)
 
     async def _last(self, turn: Turn) -> list[Reference]:

@@ -162,8 +162,11 @@ class Learning(Part):
         await self.pauses.load()
         for session in await self._journal.read(lambda rows: list(rows.scan(Session))):
             self._buffers.know(session)
-        for row in await self._journal.read(lambda rows: list(rows.scan(Participation))):
-            self._buffers.begin(row.session)
+        claimed = await self._journal.read(
+            lambda rows: {p.session for p in rows.scan(Participation)}
+        )
+        for id in claimed:
+            self._buffers.begin(id)
         users = await self._journal.read(lambda rows: [user.id for user in rows.scan(User)])
         self._budget.people.update(users)
         for message in await self._journal.pending():

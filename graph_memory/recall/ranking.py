@@ -41,7 +41,6 @@ from .documents import Document, Kind, Numbers, Source, message_key
 from .index import Index
 from .intents import (
     ENOUGH,
-    QUESTIONS,
     SMALL_TALK,
     Likeness,
     Topic,
@@ -511,18 +510,18 @@ class _Ranker:
         As facts of the kind are trusted (:meth:`_favour`); their order stays. Only the best are
         looked at: each takes a tenth of a millisecond.
         """
-        examples, vectors = self.index.examples, self.index.vectors
-        documents, numbers = self.index.documents, self.visible.numbers[order]
-        if part.predicates.issuperset(PREDICATES) or len(self.visible) < ENOUGH:
+        vectors, documents = self.index.vectors, self.index.documents
+        is_of_kind = part.predicates and not part.predicates.issuperset(PREDICATES)
+        if not is_of_kind or vectors is None or len(self.visible) < ENOUGH:
             return
-        if not part.predicates or vectors is None or examples is None or not examples.count:
-            return
+        numbers = self.visible.numbers[order]
         own = documents.of(self.meant.nodes, numbers) & (documents.kind[numbers] == Kind.MESSAGE)
         own &= ~np.isin(order, self.visible.messages)
-        near, asked = dict[int, float](), np.arange(QUESTIONS)
+        near: dict[int, float] = {}
         for place in np.flatnonzero(own)[:SEVERAL].tolist():
-            if (vector := vectors.vector(int(numbers[place]))) is not None:
-                told, like = likeliest(examples.cosines(asked, vector))
+            likeness = _likeness(self.index, vectors.vector(int(numbers[place])))
+            if likeness is not None:
+                told, like = likeliest(likeness)
                 if like >= CLOSE and not told.isdisjoint(part.predicates):
                     near[order[place]] = like
         telling = [at for at, like in near.items() if like >= NEAR * max(near.values())]

@@ -345,8 +345,9 @@ class _ImportTask:
             if found is None:
                 found = self._store(db, message, tell)
             elif message.confided:  # since it was brought here, perhaps
-                db.execute("UPDATE message SET confided = 1 WHERE id = ?", (found,))
-                tell(mail.by_ids(db, [found])[0])
+                query = "UPDATE message SET confided = 1 WHERE id = ? AND NOT confided"
+                if db.execute(query, (found,)).rowcount:
+                    tell(mail.by_ids(db, [found])[0])
             self.intake.settle(message.id, found)
 
     def _store(self, db: sqlite3.Connection, message: Message, tell: Tell) -> int:
